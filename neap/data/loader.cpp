@@ -67,6 +67,7 @@ void Loader::check() const {
     base::raise<ValueError>("loader: prefetch of {} batches, expected 0 to {}",
                             options_.prefetch, kMaxPrefetch);
   }
+  check_shards();
   if (!is_mixing()) {
     return;
   }
@@ -91,15 +92,42 @@ void Loader::check() const {
   }
 }
 
+void Loader::check_shards() const {
+  const auto [count, rank, ranks] = options_.shards;
+  if (count < 1 || ranks < 1 || count % ranks != 0 || rank < 0 ||
+      rank >= ranks) {
+    base::raise<ValueError>(
+        "loader: {} shards for rank {} of {}, expected as many for each rank, "
+        "counted from 0",
+        count, rank, ranks);
+  }
+  if (ranks > 1 && is_mixing()) {
+    base::raise<ValueError>(
+        "loader: mixup mixes rows that {} ranks have in different shards; "
+        "leave one of the two out",
+        ranks);
+  }
+  const std::int64_t batch = std::min(options_.batch, dataset_.size());
+  const std::int64_t rest =
+      options_.drop_last ? 0 : dataset_.size() % options_.batch;
+  if (ranks > 1 && (batch < count || (rest != 0 && rest < count))) {
+    base::raise<ValueError>(
+        "loader: a batch of {} samples for {} shards, and each needs one; "
+        "{}",
+        batch < count ? batch : rest, count,
+        batch < count ? "take a larger batch" : "set .drop_last");
+  }
+}
+
 void Loader::make_ring(CallSite site) {
   const memory::ContextGuard guard(
       [](memory::Context& c) { c.category = memory::Category::kInputs; });
   const memory::OutsideScopes outside;
   const SampleSpec& spec = dataset_.spec();
   // No batch has more samples than there are.
-  const std::int64_t rows =
-      std::max<std::int64_t>(1, std::min(options_.batch, dataset_.size()));
-  const std::int64_t rest = dataset_.size() % options_.batch;
+  const std::int64_t rows = std::max<std::int64_t>(
+      1, own_rows_of(std::min(options_.batch, dataset_.size())));
+  const std::int64_t rest = own_rows_of(dataset_.size() % options_.batch);
   Shape target = with_batch(spec.target, rows);
   DType target_dtype = spec.target_dtype;
   if (is_mixing()) {
@@ -237,8 +265,10 @@ void Loader::fill(std::int64_t number) const {
 
 void Loader::load_rows(std::int64_t number) const {
   const Batch& slot = ring_[slot_of(number)];
-  const std::int64_t position = (number - first_) * options_.batch;
-  const std::int64_t count = count_of(number);
+  const std::int64_t position =
+      (number - first_) * options_.batch +
+      rows_of(count_of(number)).first_of_rank(options_.shards.rank);
+  const std::int64_t count = own_rows_of(count_of(number));
   for (std::int64_t row = 0; row < count; ++row) {
     const auto target = is_mixing()
                             ? std::as_writable_bytes(std::span(labels_).subspan(

@@ -16,6 +16,7 @@
 #include <array>
 #include <iterator>
 
+#include "neap/base/rows_of_ranks.hpp"
 #include "neap/data/dataset.hpp"
 #include "neap/data/fingerprint.hpp"
 #include "neap/data/mixup.hpp"
@@ -31,8 +32,16 @@ struct Batch {
   std::int64_t size() const { return input.size(0); }
 };
 
+/// The part of each batch that a loader reads: the rows of a rank's shards
+/// (dist::Group, CompileOptions::ranks).
+struct LoaderShards {
+  std::int64_t count = 1;  // of all ranks
+  int rank = 0;
+  int ranks = 1;
+};
+
 struct LoaderOptions {
-  std::int64_t batch = 64;
+  std::int64_t batch = 64;  // of all ranks
   bool shuffle = false;
   std::uint64_t seed = 0;
   bool drop_last = false;  // leave a last, smaller batch out
@@ -42,6 +51,10 @@ struct LoaderOptions {
   /// Mixes the samples of each batch, and gives probabilities as targets, which
   /// cross_entropy takes as it takes labels.
   MixupOptions mixup{};
+  /// Of several ranks, each with the same data set and options, one reads the
+  /// rows of its shards alone; the order is that of one rank. Not with mixup,
+  /// which mixes rows of different shards.
+  LoaderShards shards{};
 };
 
 /// LIFETIME: the data set outlives the loader. A batch's tensors keep their
@@ -57,7 +70,8 @@ class NEAP_API Loader {
   /// THROWS: OutOfMemory; ValueError unless batch > 0 and prefetch is in
   /// [0, kMaxPrefetch], and, with mixup, alpha in [1e-3, 1e3] and classes > 0;
   /// DTypeError where that is asked of samples other than f32 with labels of
-  /// i64; Error where the system starts no thread.
+  /// i64; Error where the system starts no thread; ValueError for shards that
+  /// ranks cannot share out, and for a last batch with fewer rows than shards.
   Loader(const AnyDataset& dataset, const LoaderOptions& options,
          CallSite site = CallSite::here());
   ~Loader();
@@ -111,6 +125,13 @@ class NEAP_API Loader {
   void make_ring(CallSite site);
   void hand_over(std::int64_t number) noexcept;
   std::int64_t count_of(std::int64_t number) const noexcept;
+  base::RowsOfRanks rows_of(std::int64_t count) const noexcept {
+    return {count, options_.shards.count, options_.shards.ranks};
+  }
+  std::int64_t own_rows_of(std::int64_t count) const noexcept {
+    return rows_of(count).rows_of_rank(options_.shards.rank);
+  }
+  void check_shards() const;
   void fill(std::int64_t number) const;
   void load_rows(std::int64_t number) const;
   void mix(std::int64_t number) const;

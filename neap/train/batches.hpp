@@ -9,14 +9,21 @@
 
 namespace neap::train {
 
+inline bool has_other_ranks(const data::Loader& loader) {
+  return loader.options().shards.ranks > 1;
+}
+
 /// The options that the loader's batches ask of a plan.
 inline CompileOptions options_for(const data::Loader& loader,
                                   CompileOptions options) {
+  options.warm.clear();
+  if (has_other_ranks(loader)) {  // the first batch is the largest
+    return options;
+  }
   options.max_batch = std::min(loader.batch_size(), loader.samples());
   const std::int64_t rest = loader.samples() % options.max_batch;
   const bool has_smaller = rest > 0 && loader.batches_per_epoch() >
                                            loader.samples() / options.max_batch;
-  options.warm.clear();
   if (has_smaller) {
     options.warm.push_back(rest);
   }

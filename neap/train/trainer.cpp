@@ -6,19 +6,53 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <limits>
 
 #include "neap/autograd/backward.hpp"
 #include "neap/base/outside.hpp"
 #include "neap/base/raise.hpp"
 #include "neap/compile/compile.hpp"
 #include "neap/compile/fit.hpp"
+#include "neap/graph/recorder.hpp"
+#include "neap/ops/ops.hpp"
 #include "neap/optim/clip.hpp"
+#include "neap/program/ranks.hpp"
 #include "neap/tensor/generator.hpp"
 #include "neap/train/batches.hpp"
 #include "neap/train/checkpoint_keys.hpp"
 #include "neap/train/measures.hpp"
 
 namespace neap::train {
+namespace {
+
+// The rows whose label has the greatest logit. None is greatest beside a NaN.
+Tensor hits_of(const Tensor& output, const Tensor& target) {
+  const NoGrad no_grad;
+  const Tensor most = amax(output, {1});
+  const Tensor is_hit =
+      logical_and(eq(most, most), eq(argmax(output, 1), target));
+  return sum(cast(is_hit, f64));
+}
+
+// A loader's share is that of the step.
+void check_ranks(const data::Loader& loader, const TrainerOptions& options) {
+  const compiler::Ranks* ranks = options.compile_options.ranks.get();
+  const data::LoaderShards& shards = loader.options().shards;
+  const int count = ranks != nullptr && options.compile ? ranks->count() : 1;
+  if (shards.ranks == 1 && count == 1) {
+    return;
+  }
+  if (shards.ranks != count || shards.rank != ranks->rank() ||
+      shards.count != options.compile_options.shards) {
+    base::raise<ValueError>(
+        "trainer: the loader reads for rank {} of {} and {} shards, the step "
+        "is of {} ranks and {} shards; give both the same, and .compile",
+        shards.rank, shards.ranks, shards.count, count,
+        options.compile_options.shards);
+  }
+}
+
+}  // namespace
 
 // The step as a function of a batch alone. Results that there are not are the
 // loss once more.
@@ -31,9 +65,10 @@ struct Trainer::Planned {
                                      const Tensor& target) const {
       Tensor output = trainer->model_(input);
       Tensor loss = loss_of(trainer->options_.loss, output, target);
-      const bool is_measured = is_classification(output, target);
-      if (!is_measured) {
+      if (!is_classification(output, target)) {
         output = loss;
+      } else if (has_other_ranks(trainer->loader_)) {
+        output = hits_of(output, target);  // of all ranks' rows
       }
       backward(loss);
       Tensor norm = trainer->update();
@@ -66,6 +101,7 @@ Trainer::Trainer(nn::Layer& model, optim::Optimizer& optimizer,
       loader_(loader),
       options_(std::move(options)),
       buffers_(model) {
+  check_ranks(loader, options_);
   if (loader.batches_per_epoch() == 0) {
     base::raise<ValueError>(
         "trainer: {} samples give no batch of {}; use a smaller batch",
@@ -148,8 +184,33 @@ Checkpoint Trainer::checkpoint(const Facts& facts) const {
   return out;
 }
 
+// One rank writes what all of them have; the others learn how that ended.
 Result<void> Trainer::save(const std::string& path, const Facts& facts,
                            files::Door& door, CallSite site) const {
+  if (!has_other_ranks(loader_)) {
+    return save_alone(path, facts, door, site);
+  }
+  compiler::Ranks& ranks = *options_.compile_options.ranks;
+  constexpr std::uint64_t kSaved = 1;
+  Result<void> result;
+  if (ranks.rank() == 0) {
+    try {
+      result = save_alone(path, facts, door, site);
+    } catch (...) {
+      ranks.refuse();
+      throw;
+    }
+    if (!result) {
+      ranks.refuse();
+      return result;
+    }
+  }
+  ranks.expect_equal(kSaved, "a checkpoint that rank 0 writes");
+  return result;
+}
+
+Result<void> Trainer::save_alone(const std::string& path, const Facts& facts,
+                                 files::Door& door, CallSite site) const {
   memory::trim();  // as the rehearsal: which pages are idle is an accident
   return checkpoint(facts).save(path, door, site);
 }
@@ -267,8 +328,16 @@ void Trainer::run_program(const data::Batch& batch, StepReport& report,
   const AtSite guard(site);
   const auto [loss, output, norm] = planned_->step(batch.input, batch.target);
   report.loss = number_of(loss);
-  report.accuracy = accuracy_of(output, batch.target);
   report.gradient_norm = options_.clip_norm > 0.0 ? number_of(norm) : 0.0;
+  if (!has_other_ranks(loader_)) {
+    report.accuracy = accuracy_of(output, batch.target);
+    return;
+  }
+  report.samples = planned_->step.program().sharding.rows;
+  report.accuracy =
+      output.array() != loss.array()
+          ? number_of(output) / static_cast<double>(report.samples)
+          : std::numeric_limits<double>::quiet_NaN();
 }
 
 // Gives the norm before clipping, where there is clipping.

@@ -64,7 +64,10 @@ struct TrainerOptions {
   /// LIFETIME: beyond the trainer.
   optim::ReduceOnPlateau* plateau = nullptr;
   bool compile = false;              // the step runs as a plan
-  CompileOptions compile_options{};  // the trainer sets the batches
+  /// The trainer sets the batches. With `ranks` the loader reads this rank's
+  /// rows (LoaderOptions::shards), every rank makes the same calls, and rank 0
+  /// writes checkpoints.
+  CompileOptions compile_options{};
 };
 
 /// LIFETIME: model, optimizer and loader outlive it.
@@ -142,6 +145,8 @@ class NEAP_API Trainer {
 
   const Planned& planned() const;
   Checkpoint checkpoint(const Facts& facts) const;
+  Result<void> save_alone(const std::string& path, const Facts& facts,
+                          files::Door& door, CallSite site) const;
   const data::Batch& fetch();
   void drop_gradients() noexcept;
   void run_eagerly(const data::Batch& batch, StepReport& report,

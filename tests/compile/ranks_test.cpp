@@ -1,18 +1,27 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Training on several ranks, whose compiled steps share out the shards of each
 // batch, has the bits of one process that has all of them.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
+#include <array>
 #include <memory>
+#include <stdexcept>
+#include <string>
 
 #include "neap/dist/fake_engine_for_test.hpp"
 #include "neap/dist/group.hpp"
+#include "neap/dist/step_ranks.hpp"
+#include "neap/graph/recorder.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/program/ranks.hpp"
+#include "neap/tensor/create.hpp"
 #include "training.hpp"
 
 namespace neap::tests {
 namespace {
+
+using testing::ElementsAre;
+using testing::ElementsAreArray;
 
 constexpr int kShards = 4;
 constexpr std::int64_t kBatch = 7;  // 2, 2, 2 and 1 in each shard
@@ -29,7 +38,7 @@ struct Outcome {
   Trace trace;
   compiler::Sharding sharding;
   Bytes sent = 0;
-  bool operator==(const Outcome& other) const { return trace == other.trace; }
+  Bytes arena = 0;
 };
 
 Outcome train_on(const dist::Group& group, Kind kind, CompileOptions how = {},
@@ -49,8 +58,19 @@ Outcome train_on(const dist::Group& group, Kind kind, CompileOptions how = {},
     out.sent = group.counts().sent - before;
   }
   out.sharding = step.program().sharding;
+  out.arena = step.arena_bytes();
   out.trace.hash = training.hash();
   return out;
+}
+
+// Calls run(group) in each of so many ranks.
+template <class Run>
+void on_ranks(int ranks, const Run& run, const dist::FakeOptions& how = {}) {
+  dist::FakeWorld world(ranks, how);
+  world.run([&](dist::Engine& engine) {
+    run(dist::Group(
+        std::shared_ptr<dist::Engine>(&engine, [](dist::Engine*) {})));
+  });
 }
 
 class RanksTest : public testing::TestWithParam<Kind> {};
@@ -58,20 +78,155 @@ class RanksTest : public testing::TestWithParam<Kind> {};
 TEST_P(RanksTest, HaveTheBitsOfOneWithAllShards) {
   const Outcome alone = train_on(dist::Group(), GetParam());
   for (const int ranks : {2, 4}) {
-    dist::FakeWorld world(ranks, {.seed = 3});
-    world.run([&](dist::Engine& engine) {
-      const dist::Group group(
-          std::shared_ptr<dist::Engine>(&engine, [](dist::Engine*) {}));
-      const Outcome one =
-          train_on(group, GetParam(), {}, 1 + engine.rank() % 2);
-      EXPECT_EQ(one.trace, alone.trace) << "rank " << engine.rank();
+    on_ranks(ranks, [&](const dist::Group& group) {
+      const Outcome one = train_on(group, GetParam(), {}, 1 + group.rank() % 2);
+      EXPECT_EQ(one.trace, alone.trace) << "rank " << group.rank();
       EXPECT_EQ(one.sharding.ranks, static_cast<std::uint32_t>(ranks));
+      // And three comparisons of eight bytes.
+      EXPECT_NEAR(static_cast<double>(one.sent),
+                  static_cast<double>(one.sharding.sent + 24 * (ranks - 1)),
+                  0.005 * static_cast<double>(one.sent) + 4096);
+    });
+  }
+}
+
+// Bytes of a training with rows of its own: of a dry run of one rank, which
+// knows no other, and measured.
+memory::Stats stats_of(Kind kind, std::int64_t own_rows, bool is_rehearsal,
+                       const std::shared_ptr<compiler::Ranks>& ranks) {
+  Training training({.kind = kind,
+                     .batch = own_rows,
+                     .is_rehearsal = is_rehearsal,
+                     .host = memory::HostAllocator::kPooled});
+  CompileOptions how;
+  how.shards = kShards;
+  how.ranks = ranks;
+  auto step = training.compile(how);
+  const auto [x, y] = training.batch(0);
+  if (is_rehearsal) {
+    step.prepare(training.specs());
+  } else {
+    for (int i = 0; i < 5; ++i) {
+      step(x, y).item();
+    }
+  }
+  return training.domain().stats();
+}
+
+TEST_P(RanksTest, HoldWhatADryRunOfOneRankSaysToTheByte) {
+  for (const int ranks : {2, 4}) {
+    const std::int64_t own = 2 * kShards / ranks;
+    on_ranks(ranks, [&](const dist::Group& group) {
+      const memory::Stats told = stats_of(
+          GetParam(), own, true, dist::planned_ranks(group.rank(), ranks));
+      const memory::Stats found =
+          stats_of(GetParam(), own, false, group.for_steps());
+      EXPECT_EQ(told.peak, found.peak) << "rank " << group.rank();
+      EXPECT_EQ(told.live_peak, found.live_peak) << "rank " << group.rank();
     });
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryKind, RanksTest, testing::ValuesIn(kAllKinds),
                          kind_of);
+
+// Each rank makes its own program fit, in its own way.
+TEST(RanksWithinLimitsTest, HaveTheSameBits) {
+  for (const Kind kind : {Kind::kGpt, Kind::kNewton, Kind::kResNet34}) {
+    const Outcome alone = train_on(dist::Group(), kind);
+    on_ranks(2, [&](const dist::Group& group) {
+      const Outcome one = train_on(group, kind);
+      CompileOptions how;
+      how.arena_limit = one.arena * (97 - 3 * group.rank()) / 100;
+      const Outcome fitted = train_on(group, kind, how);
+      EXPECT_EQ(fitted.trace, alone.trace) << "rank " << group.rank();
+      EXPECT_LE(fitted.arena, how.arena_limit);
+    });
+  }
+}
+
+// What does not suit the other ranks is an error in all of them, at once.
+class RanksRefusalTest : public testing::Test {
+ protected:
+  // Runs a call in two ranks, which `change` makes different, and returns how
+  // each ended.
+  template <class Change>
+  static std::array<std::string, 2> ends(const Change& change) {
+    std::array<std::string, 2> out;
+    on_ranks(2, [&](const dist::Group& group) {
+      std::string& end = out[static_cast<std::size_t>(group.rank())];
+      Training training({.kind = Kind::kMlp, .batch = kBatch});
+      CompileOptions how;
+      how.shards = kShards;
+      how.ranks = group.for_steps();
+      auto [x, y] = training.batch(0);
+      const compiler::RowsOfRanks rows{kBatch, kShards, 2};
+      x = rows_of(x, rows, group.rank());
+      y = rows_of(y, rows, group.rank());
+      bool throws = false;
+      if (group.rank() == 1) {
+        change(training, x, y, throws);
+      }
+      auto step = neap::compile(
+          [&](const Tensor& input, const Tensor& target) {
+            if (throws) {
+              throw std::runtime_error("not today");
+            }
+            return training.plain(input, target);
+          },
+          how);
+      const std::uint64_t before = training.hash();
+      try {
+        step(x, y);
+      } catch (const RankMismatch&) {
+        end = "mismatch";
+      } catch (const ShapeError&) {
+        end = "shape";
+      } catch (const std::exception& error) {
+        end = error.what();
+      }
+      EXPECT_EQ(training.hash(), before) << "rank " << group.rank();
+    });
+    return out;
+  }
+  static constexpr std::array<const char*, 2> kBoth{"mismatch", "mismatch"};
+};
+
+TEST_F(RanksRefusalTest, OtherWeights) {
+  EXPECT_THAT(ends([](Training& training, Tensor&, Tensor&, bool&) {
+                const NoGrad no_grad;
+                const auto parameters =
+                    training.subject().module().parameters();
+                fill_(parameters[0].tensor, 0.5);
+              }),
+              ElementsAreArray(kBoth));
+}
+
+TEST_F(RanksRefusalTest, AnotherPositionOfTheGenerator) {
+  EXPECT_THAT(ends([](Training&, Tensor&, Tensor&, bool&) { randn({1}); }),
+              ElementsAreArray(kBoth));
+}
+
+TEST_F(RanksRefusalTest, OtherRows) {
+  const auto found = ends([](Training&, Tensor& x, Tensor& y, bool&) {
+    x = contiguous(slice(x, 0, 0, 1));
+    y = contiguous(slice(y, 0, 0, 1));
+  });
+  EXPECT_THAT(found, ElementsAre("shape", "shape"));
+}
+
+TEST_F(RanksRefusalTest, AStepThatThrows) {
+  const auto found =
+      ends([](Training&, Tensor&, Tensor&, bool& throws) { throws = true; });
+  EXPECT_THAT(found, ElementsAre("mismatch", "not today"));
+}
+
+TEST_F(RanksRefusalTest, AnotherModel) {
+  EXPECT_THAT(ends([](Training& training, Tensor&, Tensor&, bool&) {
+                training.subject().module().eval();
+              }),
+              ElementsAreArray(kBoth));
+}
 
 }  // namespace
 }  // namespace neap::tests
