@@ -14,6 +14,7 @@ enum class ExitCode {
   kMemory = 4,         // the budget or the machine's memory does not suffice
   kOutput = 5,         // a result could not be written
   kLeak = 6,           // what neap doctor ran is well but for its leaks
+  kRanks = 7,          // a rank was lost, or differs from others
   kInterrupted = 130,  // stopped by Ctrl-C, after a clean end
   kTerminated = 143    // the same by SIGTERM
 };
@@ -22,8 +23,8 @@ inline constexpr const char* kExitCodeHelp =
     "Exit status: 0 success; 1 a bug in neap; 2 bad arguments or settings;\n"
     "3 a data file is missing, damaged or does not fit; 4 the budget or the\n"
     "machine's memory does not suffice; 5 a result could not be written;\n"
-    "6 the program of neap doctor leaks; 130 stopped by Ctrl-C, 143 by "
-    "SIGTERM.\n";
+    "6 the program of neap doctor leaks; 7 a rank was lost, or differs from\n"
+    "others; 130 stopped by Ctrl-C, 143 by SIGTERM.\n";
 
 /// Why kMemory where nothing more is known.
 inline constexpr const char* kNoMemory = "the system gives no more memory";

@@ -14,6 +14,7 @@
 #include "neap/train/mode_guard.hpp"
 #include "neap/train/trainer.hpp"
 #include "pretrained_task.hpp"
+#include "ranks.hpp"
 #include "run_parts.hpp"
 #include "task.hpp"
 
@@ -30,8 +31,9 @@ constexpr int kEagerSteps = 3;
 template <class Model, class LossOf>
 class LossJob final : public Job {
  public:
-  LossJob(const TrainSettings& s, std::unique_ptr<Model> model,
-          const Spec& input, const Spec& target, LossOf loss_of)
+  LossJob(const TrainSettings& s, std::int64_t batch,
+          std::unique_ptr<Model> model, const Spec& input, const Spec& target,
+          LossOf loss_of)
       : model_(std::move(model)),
         optimizer_(make_optimizer(s, model_->parameters())),
         average_(make_average(s, *model_)),
@@ -42,7 +44,7 @@ class LossJob final : public Job {
         input_(batch_of(input)),
         target_(batch_of(target)),
         step_of_{this, loss_of},
-        options_(step_options(s)),
+        options_(step_options(for_dry_run(s, {batch}))),
         step_(compile(step_of_, options_)) {}
 
   nn::Module& model() override { return *model_; }
@@ -99,20 +101,20 @@ class LossJob final : public Job {
 };
 
 template <class Model, class LossOf>
-std::unique_ptr<Job> loss_job(const TrainSettings& s,
+std::unique_ptr<Job> loss_job(const TrainSettings& s, std::int64_t batch,
                               std::unique_ptr<Model> model, const Spec& input,
                               const Spec& target, LossOf loss_of) {
-  return std::make_unique<LossJob<Model, LossOf>>(s, std::move(model), input,
-                                                  target, loss_of);
+  return std::make_unique<LossJob<Model, LossOf>>(s, batch, std::move(model),
+                                                  input, target, loss_of);
 }
 
 // A language model's job, without a text.
 std::unique_ptr<Job> language_job(const TrainSettings& s, std::int64_t batch) {
-  const Spec tokens{i64, {batch, s.block}};
+  const Spec tokens{i64, {own_rows(s, batch), s.block}};
   auto away = born_away(s);
   auto made = make_language_model(s, s.vocab);
   away.reset();
-  return loss_job(s, std::move(made), tokens, tokens,
+  return loss_job(s, batch, std::move(made), tokens, tokens,
                   [loss = language_loss()](nn::Layer& model, const Tensor& in,
                                            const Tensor& targets) {
                     return loss(model(in), targets);
@@ -124,7 +126,7 @@ class TaskJob final : public Job {
  public:
   TaskJob(const TrainSettings& s, std::int64_t batch,
           std::unique_ptr<Task> task)
-      : settings_(s),
+      : settings_(for_dry_run(s, {batch, task->train().size() % batch})),
         task_(std::move(task)),
         model_(model_of(s, *task_)),
         optimizer_(make_optimizer(s, model_->parameters())),
@@ -133,20 +135,24 @@ class TaskJob final : public Job {
         bytes_told_(told_of(*model_)),
         batch_(batch),
         loader_(std::in_place, task_->train(),
-                data::LoaderOptions{.batch = batch,
-                                    .shuffle = true,
-                                    .seed = s.seed,
-                                    .prefetch = static_cast<int>(s.prefetch)}),
+                data::LoaderOptions{
+                    .batch = batch,
+                    .shuffle = true,
+                    .seed = s.seed,
+                    .drop_last = drops_last(s, task_->train().size()),
+                    .prefetch = static_cast<int>(s.prefetch),
+                    .shards = loader_shards(s)}),
         tests_(loader_of_tests()),
         facts_(facts_of(s, s.steps, task_->vocabulary())),
         mode_(std::in_place, *model_, true),
-        trainer_(std::in_place, *model_, *optimizer_, *loader_,
-                 train::TrainerOptions{.clip_norm = s.clip_norm,
-                                       .loss = task_->loss(),
-                                       .average = average_.get(),
-                                       .plateau = plateau_.get(),
-                                       .compile = s.compile,
-                                       .compile_options = step_options(s)}) {
+        trainer_(
+            std::in_place, *model_, *optimizer_, *loader_,
+            train::TrainerOptions{.clip_norm = s.clip_norm,
+                                  .loss = task_->loss(),
+                                  .average = average_.get(),
+                                  .plateau = plateau_.get(),
+                                  .compile = s.compile,
+                                  .compile_options = step_options(settings_)}) {
     if (tests_) {
       add_test_data(s, *tests_, facts_);
       evaluator_.emplace(*model_, *tests_, test_options());
@@ -224,7 +230,7 @@ class TaskJob final : public Job {
     return model.parameter_count() > 0 ? model.parameter_bytes() : 0;
   }
 
-  const TrainSettings& settings_;
+  TrainSettings settings_;  // of a dry run
   std::unique_ptr<Task> task_;
   std::unique_ptr<nn::Layer> model_;
   std::unique_ptr<optim::Optimizer> optimizer_;

@@ -23,6 +23,7 @@
 #include "output_files.hpp"
 #include "plan_command.hpp"
 #include "process.hpp"
+#include "ranks.hpp"
 #include "run_parts.hpp"
 #include "settings.hpp"
 #include "startup_pages.hpp"
@@ -61,22 +62,55 @@ Result<TrainSettings> settings_of(std::span<const Setting> table,
   return settings;
 }
 
+// What ends a command.
+template <class Run>
+ExitCode guarded(const Run& run) {
+  try {
+    return run();
+  } catch (const DistError&) {  // of several ranks: run_on() knows
+    throw;
+  } catch (const OutOfMemory& error) {
+    return fail(ExitCode::kMemory, error.what());
+  } catch (const PlanFileError& error) {
+    return refuse_plan(error);
+  } catch (const IoError& error) {  // of the spill file, or the plan file
+    return fail(ExitCode::kOutput, error.what());
+  } catch (const data::ReadError& error) {  // of a file that changed meanwhile
+    return fail(ExitCode::kData, error.what());
+  } catch (const ThreadError& error) {
+    return fail(ExitCode::kMemory, error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(ExitCode::kMemory, kNoMemory);
+  } catch (const ValueError& error) {
+    return fail(ExitCode::kUsage, error.what());
+  } catch (const ShapeError& error) {  // the data's do not suit the model
+    return fail(ExitCode::kData, error.what());
+  } catch (const std::exception& error) {
+    return fail(ExitCode::kInternal, error.what());
+  }
+}
+
 ExitCode run_train(const Arguments& arguments) {
-  const auto settings = settings_of(train_settings(), arguments);
+  auto settings = settings_of(train_settings(), arguments);
   if (is_memory_short()) {  // numbers are read through streams
     return fail(ExitCode::kMemory, kNoMemory);
   }
   if (!settings) {
     return fail(ExitCode::kUsage, settings.error().message);
   }
-  if (auto good = check_task(*settings).and_then(
-          [&] { return check(*settings, settings->steps); });
-      !good) {
-    return fail(ExitCode::kUsage, good.error().message);
-  }
-  base::external_at_start();  // with the pages below: an upper bound
-  drop_startup_pages();
-  return train(*settings);
+  const dist::Group group = join_ranks(*settings);
+  return run_on(group, [&] {
+    if (auto good =
+            check_task(*settings)
+                .and_then([&] { return check_ranks(*settings); })
+                .and_then([&] { return check(*settings, settings->steps); });
+        !good) {
+      return fail(ExitCode::kUsage, good.error().message);
+    }
+    base::external_at_start();  // with the pages below: an upper bound
+    drop_startup_pages();
+    return guarded([&] { return train(*settings); });
+  });
 }
 
 // A command that says beforehand what a run will be like.
@@ -90,7 +124,9 @@ ExitCode run_ahead(std::span<const Setting> table, const Arguments& arguments,
     return fail(ExitCode::kUsage, settings.error().message);
   }
   auto good = has_task(*settings) ? check_task(*settings) : Result<void>();
-  good = good.and_then([&] { return check(*settings, settings->steps); });
+  good = good.and_then([&] { return check_ranks(*settings); }).and_then([&] {
+    return check(*settings, settings->steps);
+  });
   if (!good) {
     return fail(ExitCode::kUsage, good.error().message);
   }
@@ -155,25 +191,9 @@ ExitCode after_output(ExitCode code) {
 
 ExitCode guarded_run(int argc, char** argv) {
   try {
-    return run(argc, argv);
-  } catch (const OutOfMemory& error) {
-    return fail(ExitCode::kMemory, error.what());
-  } catch (const PlanFileError& error) {
-    return refuse_plan(error);
-  } catch (const IoError& error) {  // of the spill file, or the plan file
-    return fail(ExitCode::kOutput, error.what());
-  } catch (const data::ReadError& error) {  // of a file that changed meanwhile
-    return fail(ExitCode::kData, error.what());
-  } catch (const ThreadError& error) {
-    return fail(ExitCode::kMemory, error.what());
-  } catch (const std::bad_alloc&) {
-    return fail(ExitCode::kMemory, kNoMemory);
-  } catch (const ValueError& error) {
-    return fail(ExitCode::kUsage, error.what());
-  } catch (const ShapeError& error) {  // the data's do not suit the model
-    return fail(ExitCode::kData, error.what());
-  } catch (const std::exception& error) {
-    return fail(ExitCode::kInternal, error.what());
+    return guarded([&] { return run(argc, argv); });
+  } catch (const DistError& error) {
+    return fail(ExitCode::kRanks, error.what());
   }
 }
 

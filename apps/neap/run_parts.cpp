@@ -195,6 +195,7 @@ CompileOptions step_options(const TrainSettings& settings) {
   CompileOptions options = compile_options(settings);
   options.plan.file = settings.plan_file;
   options.plan.run_budget = settings.plan_budget;
+  options.ranks = settings.step_ranks;
   return options;
 }
 

@@ -13,6 +13,7 @@
 #include "neap/base/ceil_div.hpp"
 #include "neap/base/shown.hpp"
 #include "neap/compile/fitting.hpp"
+#include "neap/dist/init.hpp"
 #include "neap/files/door.hpp"
 #include "neap/kernels/engine/plugin.hpp"
 #include "neap/program/program.hpp"
@@ -26,6 +27,7 @@
 #include "pretrained_task.hpp"
 #include "probe.hpp"
 #include "progress.hpp"
+#include "ranks.hpp"
 #include "report_stream.hpp"
 #include "retraces.hpp"
 #include "run_parts.hpp"
@@ -44,6 +46,7 @@ class Session {
   /// LIFETIME: all outlive it.
   Session(const TrainSettings& settings, memory::Domain& domain, RunView& view)
       : settings_(settings),
+        group_(dist::init({.deadline = settings.rank_timeout})),
         domain_(domain),
         generator_(settings.seed),
         view_(view) {}
@@ -133,6 +136,11 @@ class Session {
         settings_.model, format_grouped(model.parameter_count()),
         format_bytes(model.parameter_bytes()));
     const int threads = threads::default_pool().threads();
+    if (settings_.ranks > 1) {
+      say(report_of(settings_),
+          "ranks    {} over {}, {} shards of each batch\n", settings_.ranks,
+          group_.engine_name(), settings_.shards);
+    }
     say(report_of(settings_),
         "run      batch {}, {} {:g}, seed {}, {} thread{}, {}, {}kernels {}\n",
         settings_.batch, settings_.optimizer, settings_.learning_rate,
@@ -190,11 +198,14 @@ class Session {
   // A good run, or one that could not be resumed; a failed save is told later.
   ExitCode train(nn::Layer& model, optim::Optimizer& optimizer,
                  Summary& summary) {
-    data::Loader loader(task_->train(),
-                        {.batch = settings_.batch,
-                         .shuffle = true,
-                         .seed = settings_.seed,
-                         .prefetch = static_cast<int>(settings_.prefetch)});
+    data::Loader loader(
+        task_->train(),
+        {.batch = settings_.batch,
+         .shuffle = true,
+         .seed = settings_.seed,
+         .drop_last = drops_last(settings_, task_->train().size()),
+         .prefetch = static_cast<int>(settings_.prefetch),
+         .shards = loader_shards(settings_)});
     Progress progress(Progress::style_of(settings_.progress), domain_);
     Probe probe;
     std::int64_t images = 0;
@@ -229,9 +240,11 @@ class Session {
       seconds += report.seconds;
       const bool is_time_up =
           settings_.minutes > 0.0 && seconds >= 60.0 * settings_.minutes;
-      summary.is_interrupted = InterruptGuard::is_asked_to_stop();
-      return is_time_up || summary.is_interrupted ? train::Next::kStop
-                                                  : train::Next::kContinue;
+      const Stop stop =
+          any_stop(group_, {is_time_up, InterruptGuard::is_asked_to_stop()});
+      summary.is_interrupted = stop.is_interrupted;
+      return stop.is_time_up || stop.is_interrupted ? train::Next::kStop
+                                                    : train::Next::kContinue;
     };
     drop_startup_pages();  // of reading the data and making the model
     const train::FitResult result =
@@ -359,6 +372,7 @@ class Session {
   }
 
   const TrainSettings& settings_;
+  dist::Group group_;
   memory::Domain& domain_;
   Generator generator_;
   std::unique_ptr<Task> task_;

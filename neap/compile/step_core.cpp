@@ -302,7 +302,7 @@ void StepCore::call(Step step, std::span<const Argument> arguments,
     expect(entry.executor->handed());
     entry.executor->prepare(arenas_, arguments_, site_);
   });
-  expect_equal(joined, entry);
+  expect_equal(joined, *entry.executor);
   write_plans();
   attempt.succeed();
   Executor& executor = *entry.executor;
@@ -371,11 +371,13 @@ void StepCore::prepare(Step step, std::span<const tensor::Spec> arguments) {
   watch.planned(entry);
 }
 
-void StepCore::expect_equal(Joined& joined, Entry& entry) {
+// What steps read from before is compared once: it stays equal.
+void StepCore::expect_equal(Joined& joined, Executor& executor) {
   try {
-    joined.expect_equal(*entry.executor, entry.is_new);
+    joined.expect_equal(executor, !are_states_equal_);
+    are_states_equal_ = true;
   } catch (...) {
-    entry.executor->abandon();
+    executor.abandon();
     throw;
   }
 }

@@ -75,7 +75,7 @@ class StepCore {
   GivenArguments given(std::span<const tensor::Spec> specs) const;
   Tensor number(std::size_t i, double value);
   static Tensor part_number(double value, std::span<const Argument> arguments);
-  void expect_equal(Joined& joined, Entry& entry);
+  void expect_equal(Joined& joined, Executor& executor);
   void use(const Executor& executor) noexcept;
   Entry& find(Step step);
   Entry& find_or_free(Step step);
@@ -130,7 +130,8 @@ class StepCore {
   Executor* last_ = nullptr;       // whose results may be held
   Executor* ready_ = nullptr;      // has asked ahead for its first run
   std::int64_t traces_ = 0;
-  std::int64_t rows_of_all_ = 0;  // of the running call, where ranks share it
+  std::int64_t rows_of_all_ = 0;   // of the running call, where ranks share it
+  bool are_states_equal_ = false;  // those of all ranks
   std::string why_;
   std::atomic<std::thread::id> profiler_{};  // whose calls are profiled
   Profile* profile_ = nullptr;               // the profiler's alone

@@ -19,10 +19,19 @@ std::span<T> elements_of(std::span<std::byte> array) {
 
 class PlannedRanks final : public compiler::Ranks {
  public:
-  PlannedRanks(int rank, int count) : rank_(rank), count_(count) {}
+  PlannedRanks(int rank, int count, std::span<const std::int64_t> batches)
+      : rank_(rank),
+        count_(count),
+        batches_(batches.begin(), batches.end(),
+                 memory::Allocator<std::int64_t>(memory::Category::kOther)) {}
   int rank() const noexcept override { return rank_; }
   int count() const noexcept override { return count_; }
-  std::int64_t rows_of_batch(std::int64_t mine, int) override {
+  std::int64_t rows_of_batch(std::int64_t mine, int shards) override {
+    for (const std::int64_t rows : batches_) {
+      if (base::RowsOfRanks{rows, shards, count_}.rows_of_rank(rank_) == mine) {
+        return rows;
+      }
+    }
     return mine * count_;
   }
   void expect_equal(std::uint64_t, std::string_view) override {}
@@ -49,6 +58,7 @@ class PlannedRanks final : public compiler::Ranks {
   }
   int rank_;
   int count_;
+  memory::Vector<std::int64_t> batches_;
 };
 
 }  // namespace
@@ -132,7 +142,8 @@ std::shared_ptr<compiler::Ranks> Group::ranks_of(
       memory::Allocator<StepRanks>(memory::Category::kOther), state);
 }
 
-std::shared_ptr<compiler::Ranks> planned_ranks(int rank, int ranks) {
+std::shared_ptr<compiler::Ranks> planned_ranks(
+    int rank, int ranks, std::span<const std::int64_t> batches) {
   if (ranks < 1 || !std::has_single_bit(static_cast<unsigned>(ranks)) ||
       rank < 0 || rank >= ranks) {
     base::raise<ValueError>(
@@ -141,7 +152,8 @@ std::shared_ptr<compiler::Ranks> planned_ranks(int rank, int ranks) {
         rank, ranks);
   }
   return std::allocate_shared<PlannedRanks>(
-      memory::Allocator<PlannedRanks>(memory::Category::kOther), rank, ranks);
+      memory::Allocator<PlannedRanks>(memory::Category::kOther), rank, ranks,
+      batches);
 }
 
 }  // namespace neap::dist

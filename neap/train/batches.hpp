@@ -13,6 +13,19 @@ inline bool has_other_ranks(const data::Loader& loader) {
   return loader.options().shards.ranks > 1;
 }
 
+/// The rows of an epoch's smaller last batch that this rank has, of several; 0:
+/// there is none.
+inline std::int64_t own_rest_of(const data::Loader& loader) {
+  const data::LoaderOptions& options = loader.options();
+  const std::int64_t rest = loader.samples() % options.batch;
+  return has_other_ranks(loader) && !options.drop_last &&
+                 loader.samples() > options.batch
+             ? base::RowsOfRanks{rest, options.shards.count,
+                                 options.shards.ranks}
+                   .rows_of_rank(options.shards.rank)
+             : 0;
+}
+
 /// The options that the loader's batches ask of a plan.
 inline CompileOptions options_for(const data::Loader& loader,
                                   CompileOptions options) {

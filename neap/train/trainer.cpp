@@ -258,7 +258,14 @@ void Trainer::prepare(CallSite site) {
     const data::Batch& batch = fetch();
     drop_gradients();
     const AtSite guard(site);
-    planned_->step.prepare(std::array{batch.input.spec(), batch.target.spec()});
+    std::array specs{batch.input.spec(), batch.target.spec()};
+    if (const std::int64_t rest = own_rest_of(loader_); rest != 0) {
+      std::array smaller = specs;
+      smaller[0].shape[0] = rest;
+      smaller[1].shape[0] = rest;
+      planned_->step.prepare(smaller);
+    }
+    planned_->step.prepare(specs);
   }
 }
 

@@ -63,7 +63,7 @@ struct TrainerOptions {
   /// Saved with the run, and told of measures by the caller; nullptr: none.
   /// LIFETIME: beyond the trainer.
   optim::ReduceOnPlateau* plateau = nullptr;
-  bool compile = false;              // the step runs as a plan
+  bool compile = false;  // the step runs as a plan
   /// The trainer sets the batches. With `ranks` the loader reads this rank's
   /// rows (LoaderOptions::shards), every rank makes the same calls, and rank 0
   /// writes checkpoints.

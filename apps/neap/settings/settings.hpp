@@ -22,6 +22,7 @@ class Door;
 }
 namespace neap::compiler {
 class CostBook;
+class Ranks;
 }
 
 namespace neap::app {
@@ -88,6 +89,11 @@ struct TrainSettings {
   bool verbose = false;             // tell when and why it is traced again
   bool paged = false;               // whose arena may be in pages
   std::int64_t shards = 1;          // that each batch is cut into
+  std::int64_t ranks = 1;           // that share them out; of plan and fit, or
+                                    // started by a launcher
+  std::int64_t rank = 0;            // this one
+  double rank_timeout = 60.0;       // seconds
+  std::shared_ptr<compiler::Ranks> step_ranks{};  // not set by users
   std::string save;                 // path of a checkpoint; empty: none
   std::int64_t save_steps = 0;      // between two of them; 0: at the end alone
   double save_seconds = 0.0;        // likewise

@@ -200,6 +200,10 @@ std::vector<Setting> machine_settings() {
        "cut each batch into so many parts, which run one after another, so "
        "that activations are those of a part; the bits of a run depend on it",
        shown(d.shards), whole(&S::shards, 1, 4096)},
+      {"rank-timeout", "SECONDS",
+       "the time for which a rank waits for another one, where mpirun started "
+       "several",
+       "60", real(&S::rank_timeout, 0.01, 1e8)},
       {"threads", "N", "threads that compute; 0: every processor there is",
        shown(d.threads), whole(&S::threads, 0, 256)},
       {"kernels", "NAME|FILE",
@@ -295,7 +299,13 @@ std::vector<Setting> make_plan_settings() {
   std::vector<Setting> settings;
   add_group(settings, "Plan",
             {{"vocab", "N", "tokens of language models, where there is no text",
-              shown(TrainSettings().vocab), whole(&TrainSettings::vocab, 1)}});
+              shown(TrainSettings().vocab), whole(&TrainSettings::vocab, 1)},
+             {"ranks", "N",
+              "what each of so many ranks needs, which share out the shards of "
+              "each batch",
+              "1", whole(&TrainSettings::ranks, 1, 1024)},
+             {"rank", "N", "the rank that is planned, counted from 0", "0",
+              whole(&TrainSettings::rank, 0, 1023)}});
   const auto all = train_settings();
   settings.insert(settings.end(), all.begin(), all.end());
   return settings;

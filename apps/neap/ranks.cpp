@@ -1,0 +1,144 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+#include "ranks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+#include <utility>
+
+#include "neap/base/rows_of_ranks.hpp"
+#include "neap/dist/init.hpp"
+#include "neap/dist/step_ranks.hpp"
+#include "neap/threads/pool.hpp"
+
+namespace neap::app {
+namespace {
+
+base::RowsOfRanks rows_of(const TrainSettings& s, std::int64_t batch) {
+  return {batch, shards_of(s), s.ranks};
+}
+
+// Ranks of this machine, as launchers say.
+int local_ranks() {
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
+                           "SLURM_NTASKS_PER_NODE"}) {
+    const char* text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
+    if (const int count = text != nullptr ? std::atoi(text) : 0; count > 0) {
+      return count;
+    }
+  }
+  return 1;
+}
+
+// The others would say the same once more.
+void be_silent(TrainSettings& s) {
+  static_cast<void>(std::freopen("/dev/null", "w", stdout));
+  s.progress = "none";
+  for (std::string* path : {&s.json, &s.page, &s.snapshot, &s.trace, &s.metrics,
+                            &s.tensorboard, &s.save_adapter}) {
+    path->clear();
+  }
+}
+
+}  // namespace
+
+std::int64_t shards_of(const TrainSettings& s) {
+  return std::max(s.shards, s.ranks);
+}
+
+data::LoaderShards loader_shards(const TrainSettings& s) {
+  return {.count = shards_of(s),
+          .rank = static_cast<int>(s.rank),
+          .ranks = static_cast<int>(s.ranks)};
+}
+
+bool drops_last(const TrainSettings& s, std::int64_t samples) {
+  return shards_of(s) > 1 && samples > s.batch &&
+         samples % s.batch < shards_of(s);
+}
+
+std::int64_t own_rows(const TrainSettings& s, std::int64_t batch) {
+  return rows_of(s, batch).rows_of_rank(s.rank);
+}
+
+Result<void> check_ranks(const TrainSettings& s) {
+  if (s.ranks == 1) {
+    return {};
+  }
+  const auto refuse = [](std::string message) {
+    return failure(FailureKind::kMismatch, std::move(message));
+  };
+  const auto ranks = static_cast<std::uint64_t>(s.ranks);
+  const auto shards = static_cast<std::uint64_t>(shards_of(s));
+  if (!std::has_single_bit(ranks) || !std::has_single_bit(shards)) {
+    return refuse(fmt::format(
+        "{} ranks and {} shards: both must be powers of two; start {} ranks, "
+        "and give --shards {}",
+        ranks, shards, std::bit_floor(ranks), std::bit_ceil(shards)));
+  }
+  if (s.rank >= s.ranks) {
+    return refuse(fmt::format("--rank {}: there are {} ranks, counted from 0",
+                              s.rank, s.ranks));
+  }
+  if (s.batch < shards_of(s)) {
+    return refuse(fmt::format(
+        "--batch {}: each of {} shards needs a sample; take a larger batch",
+        s.batch, shards));
+  }
+  for (const auto& [is_there, name] :
+       {std::pair(!s.compile, "--eager"), std::pair(s.paged, "--paged"),
+        std::pair(!s.plan.empty(), "--plan"),
+        std::pair(!s.metrics.empty() || !s.tensorboard.empty(), "--metrics"),
+        std::pair(s.save_seconds > 0.0, "--save-every by time")}) {
+    if (is_there) {
+      return refuse(
+          fmt::format("{}: not with several ranks; leave it out", name));
+    }
+  }
+  return {};
+}
+
+dist::Group join_ranks(TrainSettings& s) {
+  const dist::Group group = dist::init({.deadline = s.rank_timeout});
+  s.ranks = group.ranks();
+  s.rank = group.rank();
+  s.shards = shards_of(s);
+  s.step_ranks = group.for_steps();
+  if (s.rank > 0) {
+    be_silent(s);
+  }
+  if (s.ranks > 1 && s.threads == 0) {
+    const auto all = static_cast<int>(std::thread::hardware_concurrency());
+    s.threads = std::max(1, all / local_ranks());
+  }
+  return group;
+}
+
+Stop any_stop(const dist::Group& group, const Stop& mine) {
+  if (group.ranks() == 1) {
+    return mine;
+  }
+  constexpr double kInterrupt = 4096.0;  // more than there are ranks
+  const double sum = group.sum(
+      (mine.is_time_up ? 1.0 : 0.0) + (mine.is_interrupted ? kInterrupt : 0.0),
+      "whether the run ends here");
+  return {std::fmod(sum, kInterrupt) != 0.0, sum >= kInterrupt};
+}
+
+TrainSettings for_dry_run(const TrainSettings& settings,
+                          std::vector<std::int64_t> batches) {
+  TrainSettings out = settings;
+  if (out.ranks > 1) {
+    out.shards = shards_of(out);
+    out.step_ranks = dist::planned_ranks(static_cast<int>(out.rank),
+                                         static_cast<int>(out.ranks), batches);
+  }
+  return out;
+}
+
+}  // namespace neap::app
