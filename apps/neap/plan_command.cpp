@@ -43,6 +43,9 @@ std::string to_json(const TrainSettings& s, const WithinBudget& found,
       .add("ops", r.calls)
       .add("plan_seconds", r.plan_seconds)
       .add("shards", std::int64_t{r.sharding.shards})
+      .add("ranks", std::int64_t{r.sharding.ranks})
+      .add("rank", s.rank)
+      .add("sent_in_a_step_bytes", r.sharding.sent)
       .add("calls_of_each_shard", std::int64_t{r.sharding.each})
       .add("ops_of_all_rows", std::int64_t{r.sharding.together});
   if (max_batch) {
@@ -138,6 +141,10 @@ std::string to_text(const TrainSettings& s, const WithinBudget& found,
                              format_grouped(r.calls), r.plan_seconds));
   if (r.sharding.rows > 0) {
     row("shards", compiler::parts_of(r.sharding));
+  }
+  if (r.sharding.ranks > 1) {
+    row("ranks", fmt::format("rank {} of {}, which sends {} in a step", s.rank,
+                             r.sharding.ranks, format_bytes(r.sharding.sent)));
   }
   row("held at most", format_bytes(r.peak));
   row("external", format_bytes(r.external) + "  (code, libraries, stacks)");

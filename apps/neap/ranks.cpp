@@ -14,7 +14,8 @@
 #include "neap/base/rows_of_ranks.hpp"
 #include "neap/dist/init.hpp"
 #include "neap/dist/step_ranks.hpp"
-#include "neap/threads/pool.hpp"
+#include "neap/memory/context.hpp"
+#include "neap/report/ledger_rows.hpp"
 
 namespace neap::app {
 namespace {
@@ -104,6 +105,7 @@ Result<void> check_ranks(const TrainSettings& s) {
 }
 
 dist::Group join_ranks(TrainSettings& s) {
+  const memory::UseDomain apart(report::report_domain());  // none of the run's
   const dist::Group group = dist::init({.deadline = s.rank_timeout});
   s.ranks = group.ranks();
   s.rank = group.rank();
@@ -128,6 +130,32 @@ Stop any_stop(const dist::Group& group, const Stop& mine) {
       (mine.is_time_up ? 1.0 : 0.0) + (mine.is_interrupted ? kInterrupt : 0.0),
       "whether the run ends here");
   return {std::fmod(sum, kInterrupt) != 0.0, sum >= kInterrupt};
+}
+
+void note_ranks(Summary& summary) {
+  const dist::Group group = dist::init();
+  if (group.ranks() == 1) {
+    return;
+  }
+  using Rank = Summary::Rank;
+  const memory::Stats& stats = summary.stats;
+  const dist::GroupCounts counts = group.counts();
+  const Rank mine{.peak = stats.peak,
+                  .live_at_exit = stats.live,
+                  .allocations = stats.allocations,
+                  .releases = stats.releases,
+                  .sent = counts.sent,
+                  .received = counts.received};
+  summary.ranks.resize(static_cast<std::size_t>(group.ranks()));
+  for (std::int64_t Rank::*const what :
+       {&Rank::peak, &Rank::live_at_exit, &Rank::allocations, &Rank::releases,
+        &Rank::sent, &Rank::received}) {
+    const auto all =
+        group.gather(static_cast<double>(mine.*what), "the report");
+    for (std::size_t r = 0; r < all.size(); ++r) {
+      summary.ranks[r].*what = static_cast<std::int64_t>(all[r]);
+    }
+  }
 }
 
 TrainSettings for_dry_run(const TrainSettings& settings,

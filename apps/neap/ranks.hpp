@@ -10,6 +10,7 @@
 #include "neap/data/loader.hpp"
 #include "neap/dist/group.hpp"
 #include "settings.hpp"
+#include "summary.hpp"
 
 namespace neap::app {
 
@@ -44,6 +45,9 @@ struct Stop {
   bool is_interrupted = false;
 };
 Stop any_stop(const dist::Group& group, const Stop& mine);
+
+/// Notes what each rank held and sent. THROWS: as dist::Group::gather().
+void note_ranks(Summary& summary);
 
 /// Runs the command; where it fails in this rank alone the others end, too.
 template <class Run>

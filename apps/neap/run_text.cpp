@@ -55,6 +55,12 @@ std::string run_text(const Summary& s, const std::string& table) {
     add(out, "predicted     {}  (before the first step)\n",
         format_bytes(*s.predicted_peak_bytes));
   }
+  for (std::size_t r = 0; r < s.ranks.size(); ++r) {
+    const Summary::Rank& rank = s.ranks[r];
+    add(out, "rank {:<8} held at most {}, sent {}, received {}\n", r,
+        format_bytes_short(rank.peak), format_bytes_short(rank.sent),
+        format_bytes_short(rank.received));
+  }
   add(out, "idle pages    {}  (held for reuse at the end of training)\n",
       format_bytes(s.stats.idle));
   add(out, "external      {}  (code, libraries, stacks)\n",

@@ -299,6 +299,10 @@ class Session {
             static_cast<std::int64_t>(trainer.program().calls.size())),
         format_bytes(summary.arena_bytes),
         format_bytes(*summary.predicted_peak_bytes));
+    if (settings_.ranks > 1) {
+      say(report_of(settings_), "ranks    rank 0 sends {} in a step\n",
+          format_bytes(trainer.program().sharding.sent));
+    }
     if (!settings_.plan.empty()) {
       summary.plan_file = what_became_of_plan(settings_);
       say(report_of(settings_), "plan     {} {}\n",

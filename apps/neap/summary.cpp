@@ -30,6 +30,24 @@ void set_peak(const report::Breakdown& peak, Summary& summary) {
   summary.peak_by_owner = named_bytes(peak.by_owner);
 }
 
+namespace {
+
+std::vector<JsonObject> rows_of(const std::vector<Summary::Rank>& ranks) {
+  std::vector<JsonObject> out;
+  for (const Summary::Rank& rank : ranks) {
+    out.emplace_back()
+        .add("peak_bytes", rank.peak)
+        .add("live_bytes_at_exit", rank.live_at_exit)
+        .add("allocations", rank.allocations)
+        .add("releases", rank.releases)
+        .add("sent_bytes", rank.sent)
+        .add("received_bytes", rank.received);
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string to_json(const Summary& s) {
   return JsonObject()
       .add("test_accuracy", s.test_accuracy)
@@ -40,6 +58,7 @@ std::string to_json(const Summary& s) {
       .add("interrupted", s.is_interrupted)
       .add("checkpoint",
            s.checkpoint.empty() ? std::nullopt : std::optional(s.checkpoint))
+      .add("ranks", rows_of(s.ranks))
       .add("step_ms_median", s.step_ms_median)
       .add("images_per_second", s.images_per_second)
       .add("compiled", s.is_compiled)

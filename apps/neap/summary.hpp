@@ -23,6 +23,15 @@ struct Summary {
   std::optional<double> test_accuracy;  // in [0, 1]; none of a text
   std::optional<double> test_loss;      // none without a test part
   double train_loss = 0.0;  // of the last step; NaN where there was none
+  struct Rank {             // of several
+    Bytes peak = 0;         // held
+    Bytes live_at_exit = 0;
+    std::int64_t allocations = 0;
+    std::int64_t releases = 0;
+    Bytes sent = 0;
+    Bytes received = 0;
+  };
+  std::vector<Rank> ranks;  // none: there is one
   std::int64_t steps = 0;
   std::int64_t resumed_steps = 0;  // of these, before this process
   bool is_interrupted = false;

@@ -17,6 +17,7 @@
 #include "plan_view.hpp"
 #include "probe.hpp"
 #include "process.hpp"
+#include "ranks.hpp"
 #include "report_stream.hpp"
 #include "run_parts.hpp"
 #include "run_text.hpp"
@@ -114,6 +115,7 @@ ExitCode report_run(const TrainSettings& settings, const RunEnd& end,
                     Summary& summary) {
   summary.stats = memory::default_domain().stats();
   summary.live_bytes_at_exit = summary.stats.live;
+  note_ranks(summary);
   summary.max_rss_bytes = max_rss_bytes();
   say(report_of(settings), "{}", run_text(summary, end.table));
   if (!settings.json.empty()) {

@@ -2,6 +2,7 @@
 #include "neap/compile/instructions.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -335,16 +336,17 @@ void Instructions::run_special(const Form& form, std::size_t i) const {
 void Instructions::exchange(const Form& form, const Call& call) const {
   const auto& attrs = *static_cast<const ExchangeAttrs*>(form.args.attrs);
   const ValueSpec& spec = program_[program_.out(call)[0].value].spec;
+  const std::string_view layer = memory::domain().path_of(call.owner);
+  const std::string_view what = layer.empty() ? call.name : layer;
   const std::span<std::byte> all{form.args.out[0].data,
                                  static_cast<std::size_t>(spec.size)};
   if (attrs.is_sum) {
-    program_.ranks->sum(all, spec.dtype, form.args.scratch, call.name);
+    program_.ranks->sum(all, spec.dtype, form.args.scratch, what);
     return;
   }
   const std::size_t block = all.size() / static_cast<std::size_t>(attrs.outer);
   for (std::size_t at = 0; at < all.size(); at += block) {
-    program_.ranks->share(all.subspan(at, block), attrs.rows, attrs.row,
-                          call.name);
+    program_.ranks->share(all.subspan(at, block), attrs.rows, attrs.row, what);
   }
 }
 

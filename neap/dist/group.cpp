@@ -271,6 +271,19 @@ double Group::sum(double x, std::string_view what) const {
   return std::bit_cast<double>(values[0]);
 }
 
+memory::Vector<double> Group::gather(double mine, std::string_view what) const {
+  refuse_in_step("gather()");
+  memory::Vector<double> out(static_cast<std::size_t>(ranks()), mine);
+  if (state_) {
+    state_->begin("gathering", what, "");
+    const auto all = state_->gathered(std::bit_cast<std::uint64_t>(mine), what);
+    std::ranges::transform(all, out.begin(), [](std::uint64_t bits) {
+      return std::bit_cast<double>(bits);
+    });
+  }
+  return out;
+}
+
 GroupCounts Group::counts() const noexcept {
   if (!state_) {
     return {};

@@ -22,6 +22,7 @@
 #include "neap/dist/engine.hpp"
 #include "neap/dist/errors.hpp"
 #include "neap/dist/exchange.hpp"
+#include "neap/memory/containers.hpp"
 #include "neap/tensor/tensor.hpp"
 
 namespace neap::compiler {
@@ -99,6 +100,9 @@ class NEAP_API Group {
   /// (CompileOptions::ranks); null: it has one rank. While such a step is
   /// called nothing else of the group is. THROWS: OutOfMemory.
   std::shared_ptr<compiler::Ranks> for_steps() const;
+
+  /// Every rank's number, by rank. THROWS: as sum() of a number; OutOfMemory.
+  memory::Vector<double> gather(double mine, std::string_view what) const;
 
   GroupCounts counts() const noexcept;
 
