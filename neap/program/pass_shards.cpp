@@ -115,6 +115,7 @@ class Sharder {
     spec.shape = shape;
     spec.size = shape.element_count() * size_of(spec.dtype);
     value.spec = program_.keep(spec);
+    value.origin = Origin::kCall;
     value.over = kNoValue;
     value.origin = Origin::kCall;
     return program_.add(value);

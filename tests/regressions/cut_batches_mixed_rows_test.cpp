@@ -2,7 +2,7 @@
 // Steps in shards and in micro-batches gave wrong numbers, or crashed, where
 // rows were seen at other positions than their own: parts of the batch under
 // one weight, positions as many as rows, time before rows, dense inputs of
-// recurrent layers, values of no bytes.
+// recurrent layers, values of no bytes, sums that begin with a captured tensor.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -176,6 +176,18 @@ TEST(CutBatchesTest, ValuesOfNoBytes) {
   for (const Step& step : steps) {
     expect_cuts(layer, step, randn({6, 5}));
   }
+}
+
+TEST(CutBatchesTest, ASumThatBeginsWithACapturedTensor) {
+  seed(1);
+  const nn::Linear none(1, 1);
+  const Tensor kept = randn({3, 4});
+  const Tensor positions = from_values({0, 2, 1, 2, 0, 2, 1}, {7, 1}, i64);
+  const Tensor index = contiguous(expand(positions, {7, 4}));
+  expect_cuts(
+      none,
+      [&](const Tensor& x) { return scatter_add(kept, 0, index, tanh(x)); },
+      randn({7, 4}));
 }
 
 TEST(CutBatchesTest, ABatchWithGapsIsRefusedInShards) {
