@@ -66,7 +66,8 @@ Precision precision_of(const graph::Op& op, const void* attrs) noexcept {
     return kernels::precision_of(attrs);
   }
   if (&op == &kConv2d || &op == &kConvTranspose2d || &op == &kConv2dWeight ||
-      &op == &kConv2dRelu || &op == &kConv2dReluBits) {
+      &op == &kConv2dWeightAdd || &op == &kConv2dRelu ||
+      &op == &kConv2dReluBits) {
     return static_cast<const kernels::ConvAttrs*>(attrs)->precision;
   }
   if (&op == &kGeluLinear) {

@@ -113,7 +113,7 @@ TEST(PrecisionTest, IsKnownOfEveryConvolution) {
   rounded.precision = Precision::kBf16;
   for (const graph::Op* op :
        {&ops::kConv2d, &ops::kConvTranspose2d, &ops::kConv2dWeight,
-        &ops::kConv2dRelu, &ops::kConv2dReluBits}) {
+        &ops::kConv2dWeightAdd, &ops::kConv2dRelu, &ops::kConv2dReluBits}) {
     EXPECT_EQ(ops::precision_of(*op, &plain), Precision::kF32) << op->name;
     EXPECT_EQ(ops::precision_of(*op, &rounded), Precision::kBf16) << op->name;
   }

@@ -10,6 +10,8 @@
 #include "neap/kernels/conv/conv_plan.hpp"
 #include "neap/kernels/conv/conv_ways.hpp"
 #include "neap/kernels/conv/conv_weight-inl.hpp"
+#include "neap/kernels/engine/copy.hpp"
+#include "neap/kernels/engine/float_kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace neap::kernels::HWY_NAMESPACE {
@@ -93,9 +95,19 @@ ConvPlan plan_of(const Conv& conv, ConvMakes makes, const Args& args) noexcept {
                    args.executor->threads());
 }
 
+/// The call, with what it adds to in the memory of its result.
+template <ConvMakes kMakes>
+Conv begun(const Args& args) noexcept {
+  const Conv conv = conv_of(args, kMakes);
+  if (conv.adds && args.in[0].data != args.out[0].data) {
+    copy_elements(args.in[0], args.out[0], *args.executor);
+  }
+  return conv;
+}
+
 template <class T, ConvMakes kMakes>
 void run(const Args& args) noexcept {
-  const Conv conv = conv_of(args, kMakes);
+  const Conv conv = begun<kMakes>(args);
   const ConvPlan plan = plan_of<T>(conv, kMakes, args);
   const Bytes part_bytes = plan.part_bytes();
   threads::parallel_parts(*args.executor, static_cast<int>(plan.parts()),
@@ -118,8 +130,7 @@ constexpr Kernel way_entry(const char* name) {
           .dtype = dtype_of<T>,
           .run =
               [](const Args& args) noexcept {
-                kRun(conv_of(args, kMakes), kMakes, args.scratch,
-                     *args.executor);
+                kRun(begun<kMakes>(args), kMakes, args.scratch, *args.executor);
               },
           .accepts =
               [](const Args& args) noexcept {
@@ -166,7 +177,7 @@ constexpr Kernel few_entry(const char* name) {
 
 template <class T, ConvMakes kMakes>
 void reference(const Args& args) noexcept {
-  conv_reference<T>(conv_of(args, kMakes), kMakes);
+  conv_reference<T>(begun<kMakes>(args), kMakes);
 }
 
 template <ConvMakes kMakes>
@@ -224,18 +235,23 @@ constexpr std::array kConvTranspose{
     reference_entry<double, ConvMakes::kX>("conv_transpose2d.reference.f64"),
 };
 
-constexpr std::array kConvWeight{
-    depthwise_entry<float, ConvMakes::kW>("conv2d_weight.depthwise.f32"),
-    depthwise_entry<double, ConvMakes::kW>("conv2d_weight.depthwise.f64"),
-    few_entry<float>("conv2d_weight.few.f32"),
-    few_entry<double>("conv2d_weight.few.f64"),
-    product_entry<float, ConvMakes::kW>("conv2d_weight.product.f32"),
-    product_entry<double, ConvMakes::kW>("conv2d_weight.product.f64"),
-    entry<float, ConvMakes::kW>("conv2d_weight.bf16", is_bf16<ConvMakes::kW>),
-    entry<float, ConvMakes::kW>("conv2d_weight.f32", is_plain<ConvMakes::kW>),
-    entry<double, ConvMakes::kW>("conv2d_weight.f64", nullptr),
-    reference_entry<float, ConvMakes::kW>("conv2d_weight.reference.f32"),
-    reference_entry<double, ConvMakes::kW>("conv2d_weight.reference.f64"),
+template <Text kName, Text kSuffix>
+constexpr const char* kNamed = detail::kJoined<kName, kSuffix>.data();
+
+/// The kernels of conv2d_weight, and of the op that begins with a sum.
+template <Text kName>
+constexpr std::array kConvWeights{
+    depthwise_entry<float, ConvMakes::kW>(kNamed<kName, ".depthwise.f32">),
+    depthwise_entry<double, ConvMakes::kW>(kNamed<kName, ".depthwise.f64">),
+    few_entry<float>(kNamed<kName, ".few.f32">),
+    few_entry<double>(kNamed<kName, ".few.f64">),
+    product_entry<float, ConvMakes::kW>(kNamed<kName, ".product.f32">),
+    product_entry<double, ConvMakes::kW>(kNamed<kName, ".product.f64">),
+    entry<float, ConvMakes::kW>(kNamed<kName, ".bf16">, is_bf16<ConvMakes::kW>),
+    entry<float, ConvMakes::kW>(kNamed<kName, ".f32">, is_plain<ConvMakes::kW>),
+    entry<double, ConvMakes::kW>(kNamed<kName, ".f64">, nullptr),
+    reference_entry<float, ConvMakes::kW>(kNamed<kName, ".reference.f32">),
+    reference_entry<double, ConvMakes::kW>(kNamed<kName, ".reference.f64">),
 };
 
 }  // namespace
@@ -243,7 +259,10 @@ constexpr std::array kConvWeight{
 constinit const KernelList conv2d_kernels{"conv2d", kConv};
 constinit const KernelList conv_transpose2d_kernels{"conv_transpose2d",
                                                     kConvTranspose};
-constinit const KernelList conv2d_weight_kernels{"conv2d_weight", kConvWeight};
+constinit const KernelList conv2d_weight_kernels{"conv2d_weight",
+                                                 kConvWeights<"conv2d_weight">};
+constinit const KernelList conv2d_weight_add_kernels{
+    "conv2d_weight_add", kConvWeights<"conv2d_weight_add">};
 
 }  // namespace neap::kernels
 #endif  // HWY_ONCE

@@ -20,6 +20,9 @@
 // part, so an infinite weight does no harm at a border. So bits depend on
 // neither blocks, threads, layout nor the batch.
 //
+// conv2d_weight_add begins with what it is given, so that a sum over samples
+// may go on: some samples after the others give the bits of all at once.
+//
 // With Precision::kBf16 (of f32 alone) factors are rounded to bf16 first, and
 // an accumulator takes its products in pairs of what would be the first index
 // of its sum: k, o or n, even and odd, of the same p, q or i, j. Pairs come in
@@ -27,11 +30,13 @@
 // added, and how denormals count. An odd last k, o or n is paired with zeros; a
 // pair with a position outside takes no part as a whole. A sum without pairs
 // (of one channel, of one sample) has nothing to gain and is f32's, and so are
-// all three of convolutions of each channel by itself.
+// all three of convolutions of each channel by itself. A sum that goes on is
+// that of all samples, so that one sample by itself is an odd last one there.
 //
-//   conv2d            in x, w, [bias (o)]  out y
-//   conv_transpose2d  in y, w, [bias (c)]  out x
-//   conv2d_weight     in x, y              out w
+//   conv2d             in x, w, [bias (o)]  out y
+//   conv_transpose2d   in y, w, [bias (c)]  out x
+//   conv2d_weight      in x, y              out w
+//   conv2d_weight_add  in dw, x, y          out w, which may be dw
 //
 // f32, f64. Inputs have any strides; the output is dense.
 #pragma once
@@ -60,17 +65,19 @@ struct ConvAttrs {
 extern const KernelList conv2d_kernels;
 extern const KernelList conv_transpose2d_kernels;
 extern const KernelList conv2d_weight_kernels;
+extern const KernelList conv2d_weight_add_kernels;
 
 /// The one of the three operands that is computed.
 enum class ConvMakes : std::uint8_t { kY, kX, kW };
 
 /// A call, whichever of the three.
 struct Conv {
-  Strided x;        // (n, c, h, w)
-  Strided w;        // (o, c / groups, kh, kw)
-  Strided y;        // (n, o, oh, ow)
-  Strided bias;     // (o) for kY, (c) for kX; no data: none
-  ConvAttrs attrs;  // the precision is kF32 for f64 and sums without pairs
+  Strided x;          // (n, c, h, w)
+  Strided w;          // (o, c / groups, kh, kw)
+  Strided y;          // (n, o, oh, ow)
+  Strided bias;       // (o) for kY, (c) for kX; no data: none
+  ConvAttrs attrs;    // the precision is kF32 for f64 and sums without pairs
+  bool adds = false;  // kW: to what w holds
 
   std::int64_t samples() const noexcept { return x.shape[0]; }
   /// Channels of one group.

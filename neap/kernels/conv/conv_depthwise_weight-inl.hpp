@@ -164,7 +164,8 @@ class ConvDepthwiseWeightPart {
       const std::int64_t channel = plane * kLanes<T>;
       const std::int64_t width =
           std::min(kLanes<T>, conv_.w.shape[0] - channel);
-      std::fill_n(sums_, taps * kLanes<T>, T{0});
+      begin_sums<kLanes<T>>(conv_, conv_.w.as<const T>() + channel * taps,
+                            width, taps, sums_);
       for (std::int64_t n = 0; n < conv_.samples(); ++n) {
         for (std::int64_t i = 0; i < down_.count; i += plan_.band_rows) {
           run_band(n, channel, width,

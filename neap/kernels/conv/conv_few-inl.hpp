@@ -181,8 +181,9 @@ class ConvFewPart {
     list_rows();
     list_runs();
     list_ahead();
-    for_panels([&](auto /* first */, auto /* width */, T* sums) {
-      std::fill_n(sums, plan_.rows * kPanel, T{0});
+    for_panels([&](auto first, auto width, T* sums) {
+      begin_sums<kPanel>(conv_, conv_.w.as<const T>() + first * plan_.rows,
+                         width, plan_.rows, sums);
     });
     for (std::int64_t n = 0; n < conv_.samples(); ++n) {
       for (std::int64_t i = 0; i < down_.count; i += plan_.window_rows) {

@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "hwy/highway.h"
+#include "neap/kernels/conv/conv.hpp"
 #include "neap/kernels/conv/conv_image-inl.hpp"
 #include "neap/kernels/gemm/gemm_pack-inl.hpp"
 #include "neap/kernels/gemm/gemm_tile-inl.hpp"
@@ -115,6 +116,18 @@ void pack_lanes(const T* from, std::int64_t across, std::int64_t along,
     } else {
       pack_vector(from + j * across, across, depth, to + j, kWidth);
     }
+  }
+}
+
+/// to[k * kWidth + j] = what the sum of weight k of channel j begins with; a
+/// channel's `depth` weights lie one behind the other.
+template <std::int64_t kWidth, class T>
+void begin_sums(const Conv& conv, const T* weights, std::int64_t width,
+                std::int64_t depth, T* to) {
+  if (conv.adds) {
+    pack_panel<kWidth>(weights, depth, 1, width, depth, to);
+  } else {
+    std::fill_n(to, depth * kWidth, T{0});
   }
 }
 

@@ -40,11 +40,9 @@ Gemm<T> weight_product(const Conv& conv, std::int64_t sample) noexcept {
   product.k = plane_of(y);
   product.a = planes_of<T>(y);
   product.b = {x.as<const T>(), x.strides[3], x.strides[1]};
-  if (sample > 0) {
-    product.a.data += sample * y.strides[0];
-    product.b.data += sample * x.strides[0];
-    product.start = GemmStart::kC;
-  }
+  product.a.data += sample * y.strides[0];
+  product.b.data += sample * x.strides[0];
+  product.start = sample > 0 || conv.adds ? GemmStart::kC : GemmStart::kZero;
   product.c = conv.w.as<T>();
   product.batch = {conv.attrs.groups};
   product.a_strides = {product.m * y.strides[1]};

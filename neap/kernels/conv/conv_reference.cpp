@@ -83,7 +83,7 @@ class Loops {
   void make_w() const noexcept {
     for_all(w_, [this](auto o, auto k, auto p, auto q) {
       const std::int64_t c = o / conv_.y_channels() * conv_.x_channels() + k;
-      T sum{0};
+      T sum = conv_.adds ? w_.at(o, k, p, q) : T{0};
       in_order(0, y_.extent(0), y_.extent(2), y_.extent(3),
                [&](auto n, auto i, auto j) {
                  if (x_.has(row(i, p), column(j, q))) {
@@ -196,12 +196,13 @@ Conv conv_of(const Args& args, ConvMakes makes) noexcept {
       conv.x = args.out[0];
       break;
     case ConvMakes::kW:
-      conv.x = args.in[0];
-      conv.y = args.in[1];
+      conv.x = args.in[args.in.size() - 2];
+      conv.y = args.in[args.in.size() - 1];
       conv.w = args.out[0];
+      conv.adds = args.in.size() > 2;
       break;
   }
-  if (args.in.size() > 2) {
+  if (args.in.size() > 2 && makes != ConvMakes::kW) {
     conv.bias = args.in[2];
   }
   if (makes != ConvMakes::kX) {
@@ -211,7 +212,8 @@ Conv conv_of(const Args& args, ConvMakes makes) noexcept {
                               : makes == ConvMakes::kX ? conv.y_channels()
                                                        : conv.samples();
   const bool is_by_channel = conv.x_channels() == 1 && conv.y_channels() == 1;
-  if (args.in[0].dtype != f32 || paired < 2 || is_by_channel) {
+  const bool has_pairs = paired > 1 || conv.adds;
+  if (args.in[0].dtype != f32 || !has_pairs || is_by_channel) {
     conv.attrs.precision = Precision::kF32;
   }
   return conv;

@@ -93,23 +93,32 @@ class ConvWeightPart {
   }
 
   void run_block() {
-    if (plan_.bands == 0) {
+    const std::int64_t step = geometry_.source_channels * geometry_.taps();
+    if (conv_.adds) {
+      for_panels([&](auto first, auto width, T* sums) {
+        pack_panel<kPanel>(weights_of(first), step, 1, width, sums_of_panel(),
+                           sums);
+      });
+    } else if (plan_.bands == 0) {
       const std::int64_t panels = base::ceil_div(panels_.size(), kPanel);
       std::fill_n(sums_, panels * kPanel * sums_of_panel(), T{0});
     }
     for (std::int64_t band = 0; band < plan_.bands; ++band) {
-      run_band(ConvBand::of(plan_, geometry_, band), band == 0);
+      run_band(ConvBand::of(plan_, geometry_, band), band == 0 && !conv_.adds);
     }
-    const std::int64_t taps = geometry_.taps();
     for_panels([&](auto first, auto width, const T* sums) {
-      const std::int64_t o = group_ * geometry_.channels + first;
-      const std::int64_t step = geometry_.source_channels * taps;
-      store_transposed(sums, sums_of_panel(), width,
-                       conv_.w.as<T>() + o * step + block_.begin * taps, step);
+      store_transposed(sums, sums_of_panel(), width, weights_of(first), step);
     });
   }
 
-  void run_band(const ConvBand& band, bool is_first) {
+  /// The weights of a channel of y by the block's first channel of x.
+  T* weights_of(std::int64_t channel) const {
+    const std::int64_t o = group_ * geometry_.channels + channel;
+    return conv_.w.template as<T>() +
+           (o * geometry_.source_channels + block_.begin) * geometry_.taps();
+  }
+
+  void run_band(const ConvBand& band, bool begins) {
     const Window window(
         conv_.x, 0, group_ * geometry_.source_channels,
         geometry_.source_channels,
@@ -135,7 +144,7 @@ class ConvWeightPart {
                       .b = packed_,
                       .sums = sums,
                       .places = places_,
-                      .begins = is_first};
+                      .begins = begins};
       const std::int64_t vectors = width > kLanes<T> ? 2 : 1;
       if (geometry_.is_depthwise || block_.size() < kFewChannels) {
         run_by_places(tile, band, window, vectors);
