@@ -13,6 +13,9 @@ constexpr std::int64_t kMostMicroBatches = 64;
 constexpr std::int64_t kMostCalls = 20'000;  // of the step that they make
 constexpr std::size_t kMostSearchedCalls = 1'200;
 constexpr Bytes kLeastGain = 20;  // of an arena: a twentieth
+// Two parts may need more than the whole, whose gradients are used up one by
+// one, where four need less.
+constexpr int kMostMisses = 1;
 
 }  // namespace
 
@@ -51,14 +54,21 @@ Cuts cuts_of(const Program& traced, const CompileOptions& options,
       std::min({kMostMicroBatches, rows_of_batch(traced),
                 kMostCalls / std::max<std::int64_t>(calls, 1)});
   Passes passes = options.passes;
+  int misses = 0;
   for (std::int64_t count = 2; count <= most; count *= 2) {
     passes.micro_batches = static_cast<std::uint32_t>(count);
     try {
       const Candidate found = all_kept(traced, options, passes);
-      if (found.program.fitting.micro_batches == 0 ||
-          found.arena > arena - arena / kLeastGain) {
+      if (found.program.fitting.micro_batches == 0) {
         break;
       }
+      if (found.arena > arena - arena / kLeastGain) {
+        if (++misses > kMostMisses) {
+          break;
+        }
+        continue;
+      }
+      misses = 0;
       arena = found.arena;
       out.micro_batches.push_back(
           {.count = passes.micro_batches,

@@ -19,7 +19,7 @@ struct MicroBatches {
 
 struct Cuts {
   HeadPieces heads;
-  /// Each twice as many as before, in a smaller arena.
+  /// Each of more parts than the one before, in a smaller arena.
   memory::Vector<MicroBatches> micro_batches;
 
   /// The micro-batches in which calls run again to meet a limit: the most of

@@ -1,10 +1,11 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // Every row of every table, compiled with its inputs as a batch that is cut
-// into shards: values and derivatives are those of the whole batch, whatever
-// an op's rule for rows says.
+// into shards or micro-batches: values and derivatives are those of the whole
+// batch, whatever an op's rule for rows says; of micro-batches to the bit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
 #include <cmath>
 #include <set>
@@ -73,17 +74,17 @@ class RowStep {
 
   bool is_compiled() const {
     try {
-      run(1);
+      run({});
       return true;
     } catch (const Error&) {
       return false;
     }
   }
 
-  Seen run(int shards) const {
+  Seen run(const CompileOptions& options) const {
     Generator generator(row_.seed);
     const UseGenerator use(generator);
-    auto step = compile(*this, {.shards = shards});
+    auto step = compile(*this, options);
     Seen seen;
     for (const Tensor& tensor : step(inputs_[0].detach())) {
       const auto elements = tensor.to_vector();
@@ -157,10 +158,31 @@ class OpShardsTest : public ::testing::TestWithParam<OpTable> {};
 
 TEST_P(OpShardsTest, GiveWhatTheWholeBatchGives) {
   each_step(GetParam(), [](const OpRow& row, const RowStep& step) {
-    const Seen whole = step.run(1);
+    const Seen whole = step.run({});
     for (const int shards : {2, 3}) {
-      EXPECT_EQ(difference(row, whole, step.run(shards)), "")
+      EXPECT_EQ(difference(row, whole, step.run({.shards = shards})), "")
           << row.name << ", " << shards << " shards";
+    }
+  });
+}
+
+TEST_P(OpShardsTest, MicroBatchesGiveTheBitsOfTheWholeBatch) {
+  each_step(GetParam(), [](const OpRow& row, const RowStep& step) {
+    const auto bits_of = [](const Seen& seen) {
+      std::vector<std::uint64_t> bits;
+      for (const std::vector<double>& values : seen) {
+        for (const double value : values) {
+          bits.push_back(std::isnan(value)
+                             ? ~std::uint64_t{0}
+                             : std::bit_cast<std::uint64_t>(value));
+        }
+      }
+      return bits;
+    };
+    const auto whole = bits_of(step.run({}));
+    for (const std::uint32_t count : {2U, 3U}) {
+      EXPECT_EQ(bits_of(step.run({.passes = {.micro_batches = count}})), whole)
+          << row.name << ", " << count << " parts";
     }
   });
 }

@@ -6,13 +6,15 @@
 //   state' = sum_rows(x)                 over state
 //   y      = sum_rows_end(state')        y = sum(x) over its leading axes
 //
+//   the same by sum_planes                 over leading and trailing axes, all
+//
 //   dw, db = fill, fill
 //   dw, db = layer_norm_sums(dy, x, stats)     over them
 #include <array>
 #include <optional>
 
 #include "neap/kernels/norm/layer_norm_grad.hpp"
-#include "neap/kernels/reduction/sum_rows.hpp"
+#include "neap/kernels/reduction/sum_planes.hpp"
 #include "neap/ops/elementwise/fill.hpp"
 #include "neap/ops/norm/layer_norm.hpp"
 #include "neap/ops/norm/rms_norm.hpp"
@@ -97,46 +99,96 @@ class SumSplitter {
     return call;
   }
 
-  // The matrix whose rows are summed, where the leading axes are.
-  std::optional<tensor::Layout> matrix_of(const Call& call) const {
+  // A sum as its running form sees it.
+  struct RunningSum {
+    const kernels::KernelList* goes_on;
+    const kernels::KernelList* ends;
+    tensor::Layout x;
+    Shape state;
+  };
+
+  // Over leading axes, (n, C), or over these and trailing ones, (n, C, L). With
+  // all axes there is one list, (n, 1, L).
+  std::optional<RunningSum> running_sum(const Call& call) const {
     const auto axes =
         static_cast<const kernels::ReduceAttrs*>(program_.attrs_of(call))->axes;
     const tensor::Layout& x = program_.in(call)[0].layout;
+    const int rank = x.shape.rank();
+    const auto is_summed = [&](int axis) { return (axes >> axis & 1U) != 0; };
     int leading = 0;
-    while (leading < x.shape.rank() && (axes >> leading & 1U) != 0) {
+    while (leading < rank && is_summed(leading)) {
       ++leading;
     }
-    if (leading == 0 || leading == x.shape.rank() || axes >> leading != 0 ||
-        !is_floating(x.dtype) || x.dtype == bf16) {
+    int trailing = rank;  // the first of them
+    while (trailing > leading && is_summed(trailing - 1)) {
+      --trailing;
+    }
+    for (int axis = leading; axis < trailing; ++axis) {
+      if (is_summed(axis)) {
+        return std::nullopt;
+      }
+    }
+    if (leading == 0 || !is_floating(x.dtype) || x.dtype == bf16) {
       return std::nullopt;
     }
-    Shape matrix{1, 1};
-    for (int axis = 0; axis < x.shape.rank(); ++axis) {
-      matrix[axis < leading ? 0 : 1] *= x.shape[axis];
+    if (leading == rank) {
+      leading = 1;
+      trailing = 1;
     }
-    return tensor::reshaped(x, matrix);
+    const std::array extents{product_of(x.shape, 0, leading),
+                             product_of(x.shape, leading, trailing),
+                             product_of(x.shape, trailing, rank)};
+    return trailing < rank || rank == 1 ? by_planes(x, extents)
+                                        : by_rows(x, extents);
+  }
+
+  static std::int64_t product_of(const Shape& shape, int begin, int end) {
+    return Shape(shape.span().subspan(static_cast<std::size_t>(begin),
+                                      static_cast<std::size_t>(end - begin)))
+        .element_count();
+  }
+
+  using Extents = std::array<std::int64_t, 3>;
+  static std::optional<RunningSum> by_rows(const tensor::Layout& x,
+                                           const Extents& extents) {
+    const auto matrix = tensor::reshaped(x, {extents[0], extents[1]});
+    return matrix ? std::optional(RunningSum{&kernels::sum_rows_kernels,
+                                             &kernels::sum_rows_end_kernels,
+                                             *matrix,
+                                             {2, extents[1]}})
+                  : std::nullopt;
+  }
+  static std::optional<RunningSum> by_planes(const tensor::Layout& x,
+                                             const Extents& extents) {
+    const auto planes =
+        tensor::reshaped(x, {extents[0], extents[1], extents[2]});
+    return planes ? std::optional(
+                        RunningSum{&kernels::sum_planes_kernels,
+                                   &kernels::sum_planes_end_kernels,
+                                   *planes,
+                                   {extents[1], kernels::kPlaneSumState}})
+                  : std::nullopt;
   }
 
   bool split_sum(const Call& call) {
-    const std::optional<tensor::Layout> matrix = matrix_of(call);
-    if (!matrix) {
+    const std::optional<RunningSum> form = running_sum(call);
+    if (!form) {
       return false;
     }
     const ValueId x = program_.in(call)[0].value;
     const Operand y = program_.out(call)[0];
-    const Shape shape{2, matrix->shape[1]};
-    const ValueId before = zeros(call, y.value, f64, shape);
+    const ValueId before = zeros(call, y.value, f64, form->state);
     Value after = program_[before];
     after.over = before;
     const Operand state =
-        view(program_.add(after), tensor::dense_layout(f64, shape));
-    Call sum = with_kernels(call, kernels::sum_rows_kernels);
+        view(program_.add(after), tensor::dense_layout(f64, form->state));
+    Call sum = with_kernels(call, *form->goes_on);
     const kernels::SumRowsAttrs none;
     sum.attrs = program_.keep_attrs(nullptr, none);
     sum.attrs_size = sizeof(none);
     sum.reads_outputs = true;
-    add(sum, std::array{view(x, *matrix)}, std::array{state});
-    Call end = with_kernels(call, kernels::sum_rows_end_kernels);
+    add(sum, std::array{view(x, form->x)}, std::array{state});
+    Call end = with_kernels(call, *form->ends);
     end.attrs_size = 0;
     add(end, std::array{state}, std::array{y});
     return true;

@@ -17,11 +17,11 @@
 #include <string_view>
 #include <utility>
 
+#include "neap/base/ceil_div.hpp"
 #include "neap/base/raise.hpp"
-#include "neap/kernels/reduction/sum_rows.hpp"
+#include "neap/kernels/reduction/sum_planes.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
 #include "neap/ops/elementwise/fill.hpp"
-#include "neap/ops/linalg/matmul.hpp"
 #include "neap/ops/shape/views.hpp"
 #include "neap/program/call_specs.hpp"
 #include "neap/program/passes.hpp"
@@ -50,11 +50,13 @@ class Sharder {
         roles_(roles_of(program, rows, join)),
         join_(join),
         rows_(rows),
-        shards_(shards),
+        unit_(roles_.in_pairs ? 2 : 1),
+        shards_(static_cast<std::uint32_t>(
+            std::min<std::int64_t>(shards, base::ceil_div(rows, unit_)))),
         count_(static_cast<std::uint32_t>(program.calls.size())),
         latest_(program.values.size(), kNoValue),
         terms_(program.values.size()),
-        ranks_(program, program.ranks.get(), rows, shards) {
+        ranks_(program, program.ranks.get(), rows, shards_) {
     for (auto shard = 0U; shard < ranks_.end_shard(); ++shard) {
       parts_.emplace_back(program.values.size(), kNoValue);
     }
@@ -65,7 +67,7 @@ class Sharder {
       for_each_call(stage, false, [&](std::uint32_t i) { add_once(i); });
       for (shard_ = ranks_.first_shard(); shard_ < ranks_.end_shard();
            ++shard_) {
-        now_ = ranks_.range_of(shard_);
+        now_ = range_of(shard_);
         for_each_call(stage, true, [&](std::uint32_t i) { add_part(i); });
       }
     }
@@ -83,11 +85,28 @@ class Sharder {
             .sent = ranks_.sent()};
   }
 
-  bool is_worth_it() const { return roles_.each != 0 || ranks_.has_others(); }
+  bool is_worth_it() const {
+    return (roles_.each != 0 && shards_ > 1) || ranks_.has_others();
+  }
 
  private:
   bool is_first() const { return shard_ == ranks_.first_shard(); }
   bool is_last() const { return shard_ + 1 == ranks_.end_shard(); }
+
+  // The first shards have one row more where they cannot be of one size, or a
+  // pair of rows.
+  RowRange range_of(std::int64_t shard) const {
+    if (unit_ == 1) {
+      return ranks_.range_of(shard);
+    }
+    const std::int64_t units = base::ceil_div(rows_, unit_);
+    const std::int64_t least = units / shards_;
+    const std::int64_t longer = units % shards_;
+    const std::int64_t first =
+        (shard * least + std::min(shard, longer)) * unit_;
+    const std::int64_t count = (least + (shard < longer ? 1 : 0)) * unit_;
+    return {first, std::min(count, rows_ - first)};
+  }
 
   template <class Visit>
   void for_each_call(std::uint32_t stage, bool is_each, const Visit& visit) {
@@ -233,10 +252,11 @@ class Sharder {
     Call part = call;
     part.reads_outputs = role.is_adder || fills_directly(call);  // they stay
     count_on(part, role);
-    if (join_ == Join::kChain && part.op == &ops::kMatmul &&
-        role_of(made[0].value).held == Held::kSummed && !is_first()) {
+    const bool goes_on = join_ == Join::kChain && shard_ != 0 &&
+                         role_of(made[0].value).held == Held::kSummed;
+    if (goes_on && !role.is_onto && adding_op(part.op) != nullptr) {
       in.insert(in.begin(), whole(latest_[made[0].value.value]));
-      part.op = &ops::kMatmulAdd;
+      part.op = adding_op(part.op);
       part.name = part.op->name;
       part.kernels = part.op->kernel;
     }
@@ -368,7 +388,8 @@ class Sharder {
 
   // A part counts on from the rows before it.
   void count_on(Call& part, const CallRole& role) {
-    if (part.kernels == &kernels::sum_rows_kernels) {
+    if (part.kernels == &kernels::sum_rows_kernels ||
+        part.kernels == &kernels::sum_planes_kernels) {
       const kernels::SumRowsAttrs attrs{.first = now_.first * role.form.each};
       part.attrs = program_.keep_attrs(nullptr, attrs);
       return;
@@ -455,6 +476,7 @@ class Sharder {
   Roles roles_;
   Join join_;
   std::int64_t rows_;
+  std::int64_t unit_;  // rows that stay together, but for the last
   std::uint32_t shards_;
   std::uint32_t count_;  // calls of the step as it was
   memory::Vector<std::uint32_t> order_;
@@ -498,7 +520,7 @@ void cut_into_micro_batches(Program& program, std::uint32_t count) {
   Sharder sharder(program, rows, most, Join::kChain);
   if (sharder.is_worth_it()) {
     sharder.run();
-    program.fitting.micro_batches = most;
+    program.fitting.micro_batches = sharder.sharding().shards;
   }
 }
 

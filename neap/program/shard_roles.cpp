@@ -8,9 +8,10 @@
 #include <utility>
 
 #include "neap/base/error.hpp"
-#include "neap/kernels/engine/precision.hpp"
+#include "neap/ops/conv/conv2d_weight.hpp"
 #include "neap/ops/indexing/scatter.hpp"
 #include "neap/ops/linalg/matmul.hpp"
+#include "neap/ops/precision.hpp"
 #include "neap/program/call_specs.hpp"
 #include "neap/program/dataflow.hpp"
 
@@ -26,12 +27,11 @@ using graph::RowUse;
 constexpr std::size_t kMostLooks = 20'000'000;
 constexpr std::size_t kLeastRounds = 64;
 
-// Products of bf16 take pairs of rows.
+// Sums of products in bf16 take pairs of rows.
 bool has_pairs(const Call& call, const Program& program) {
-  const void* attrs = program.attrs_of(call);
-  return attrs != nullptr &&
-         static_cast<const kernels::ProductAttrs*>(attrs)->precision ==
-             kernels::Precision::kBf16;
+  return ops::precision_of(*call.op, program.attrs_of(call)) ==
+             Precision::kBf16 &&
+         program.out(call)[0].layout->dtype == f32;
 }
 
 bool is_empty(const tensor::Spec& spec) {
@@ -126,6 +126,8 @@ class Analysis {
     role.is_adder = rule_of(call).is_adder;
     if (role.is_each) {
       ++roles_.each;
+      roles_.in_pairs =
+          roles_.in_pairs || goes_on_in_pairs(call, role, rule.outputs);
       note_parts(i, made, rule.outputs, role.form);
     } else if (call.op != nullptr) {
       ++roles_.together;
@@ -274,17 +276,23 @@ class Analysis {
   // Sums go on from shard to shard, where they have to.
   bool joins_terms(const Call& call, const CallRole& role,
                    std::span<const int> axes) const {
-    const bool is_sum = std::ranges::find(axes, RowAxes::kSummed) != axes.end();
-    if (!is_sum || join_ == Join::kTree) {
+    if (!is_sum(axes) || join_ == Join::kTree) {
       return true;
     }
-    const bool is_product =
-        call.op == &ops::kMatmul || call.op == &ops::kMatmulAdd;
-    const bool goes_on =
-        is_product || call.op == &ops::kScatterAdd || rule_of(call).is_adder;
-    return goes_on && role.form.outer == 1 &&
-           !(is_product && role.form.each % 2 != 0 &&
-             has_pairs(call, program_));
+    const bool goes_on = adding_op(call.op) != nullptr ||
+                         call.op == &ops::kScatterAdd || rule_of(call).is_adder;
+    return goes_on && role.form.outer == 1;
+  }
+
+  static bool is_sum(std::span<const int> axes) {
+    return std::ranges::find(axes, RowAxes::kSummed) != axes.end();
+  }
+
+  bool goes_on_in_pairs(const Call& call, const CallRole& role,
+                        std::span<const int> axes) const {
+    return join_ == Join::kChain && is_sum(axes) &&
+           adding_op(call.op) != nullptr && role.form.each % 2 != 0 &&
+           has_pairs(call, program_);
   }
 
   // A random call draws for its elements by their number, which a part has to
@@ -475,6 +483,13 @@ std::string parts_of(const Sharding& sharding) {
       "a batch of {} in {}: {} for each, {} for all rows at once",
       sharding.rows, counted(sharding.shards, "shard"),
       counted(sharding.each, "call"), counted(sharding.together, "op"));
+}
+
+const graph::Op* adding_op(const graph::Op* op) {
+  return op == &ops::kMatmul || op == &ops::kMatmulAdd ? &ops::kMatmulAdd
+         : op == &ops::kConv2dWeight || op == &ops::kConv2dWeightAdd
+             ? &ops::kConv2dWeightAdd
+             : nullptr;
 }
 
 Roles roles_of(const Program& program, std::int64_t rows, Join join) {

@@ -58,15 +58,21 @@ struct Roles {
   std::uint32_t stages = 0;
   std::uint32_t each = 0;      // calls for each shard
   std::uint32_t together = 0;  // ops that run once although rows reach them
+  /// Sums go on in bf16, which takes rows in pairs: each part but the last has
+  /// an even number of them.
+  bool in_pairs = false;
 
   std::span<const int> axes_of(const CallRole& role, std::size_t count) const {
     return std::span(axes).subspan(role.axes, count);
   }
 };
 
+/// The op that adds to a sum what an op sums over rows: the sum goes on, to the
+/// bits of one over all rows. nullptr: there is none.
+const graph::Op* adding_op(const graph::Op* op);
+
 /// The roles of a step whose arguments hold so many rows along their axis 0. In
-/// a chain, sums that cannot go on run once, as do bf16 products of parts whose
-/// rows are not even. THROWS: OutOfMemory.
+/// a chain, sums that cannot go on run once. THROWS: OutOfMemory.
 Roles roles_of(const Program& program, std::int64_t rows,
                Join join = Join::kTree);
 
