@@ -12,6 +12,7 @@
 #include "neap/models/lenet.hpp"
 #include "neap/models/vgg.hpp"
 #include "neap/nn/conv.hpp"
+#include "neap/nn/group_norm.hpp"
 #include "neap/nn/linear.hpp"
 #include "neap/optim/adam.hpp"
 #include "neap/tensor/create.hpp"
@@ -119,13 +120,14 @@ TEST(ConvMicroBatchesTest, LeNetHasTheBitsOfTheWholeBatch) {
 }
 
 // Kernels with groups, strides and dilations, of each channel by itself, and of
-// one element; transposed ones; and poolings between them.
+// one element; transposed ones; a norm and poolings between them.
 class Net final : public nn::Cloneable<Net> {
  public:
   Net() {
     register_module("first", first_);
     register_module("each", each_);
     register_module("dilated", dilated_);
+    register_module("groups", groups_);
     register_module("one", one_);
     register_module("up", up_);
     register_module("along", along_);
@@ -136,16 +138,18 @@ class Net final : public nn::Cloneable<Net> {
         first_(other.first_, cloning),
         each_(other.each_, cloning),
         dilated_(other.dilated_, cloning),
+        groups_(other.groups_, cloning),
         one_(other.one_, cloning),
         up_(other.up_, cloning),
         along_(other.along_, cloning),
         fc_(other.fc_, cloning) {}
 
   Tensor forward(const Tensor& x) const override {
-    Tensor y = gelu(each_(relu(first_(x))));                 // (n, 8, 10, 10)
-    y = avg_pool2d(one_(relu(dilated_(y))), {.kernel = 2});  // (n, 6, 4, 4)
-    y = relu(up_(y));                                        // (n, 4, 8, 8)
-    y = along_(flatten(std::move(y), 2));                    // (n, 3, 32)
+    Tensor y = gelu(each_(relu(first_(x))));  // (n, 8, 10, 10)
+    y = avg_pool2d(one_(relu(groups_(dilated_(y)))),
+                   {.kernel = 2});         // (n, 6, 4, 4)
+    y = relu(up_(y));                      // (n, 4, 8, 8)
+    y = along_(flatten(std::move(y), 2));  // (n, 3, 32)
     return fc_(flatten(std::move(y), 1));
   }
 
@@ -153,6 +157,7 @@ class Net final : public nn::Cloneable<Net> {
   nn::Conv2d first_{3, 8, 3, {.padding = 1}};
   nn::Conv2d each_{8, 8, 3, {.padding = 1, .groups = 8}};
   nn::Conv2d dilated_{8, 12, 2, {.dilation = 2, .groups = 2}};
+  nn::GroupNorm groups_{3, 12};
   nn::Conv2d one_{12, 6, 1, {}};
   nn::ConvTranspose2d up_{6, 4, 2, {.stride = 2}};
   nn::Conv1d along_{4, 3, 3, {.stride = 2, .padding = 1}};

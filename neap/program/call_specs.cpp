@@ -7,6 +7,7 @@
 
 #include "neap/base/error.hpp"
 #include "neap/kernels/loss/cross_entropy_rows.hpp"
+#include "neap/kernels/norm/channel_norm_grad.hpp"
 #include "neap/kernels/norm/layer_norm_grad.hpp"
 #include "neap/kernels/reduction/sum_planes.hpp"
 #include "neap/ops/rows.hpp"
@@ -19,6 +20,8 @@ constexpr std::array kKernelRules{
                ops::rows_by_sample<0b11, 0b11>},
     KernelRule{&kernels::sum_rows_kernels, ops::rows_by_sample<0b1, 0>, true},
     KernelRule{&kernels::sum_planes_kernels, ops::rows_by_sample<0b1, 0>, true},
+    KernelRule{&kernels::group_norm_sums_kernels, ops::rows_by_sample<0b111, 0>,
+               true},
     KernelRule{&kernels::layer_norm_sums_kernels, ops::rows_by_sample<0b111, 0>,
                true},
     KernelRule{&kernels::rms_norm_sums_kernels, ops::rows_by_sample<0b111, 0>,

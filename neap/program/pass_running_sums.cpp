@@ -10,12 +10,18 @@
 //
 //   dw, db = fill, fill
 //   dw, db = layer_norm_sums(dy, x, stats)     over them
+//
+//   dw', db' = group_norm_sums(dy, x, stats)   over zeros, in double
+//   dw, db   = cast(dw'), cast(db')
 #include <array>
 #include <optional>
 
+#include "neap/kernels/norm/channel_norm_grad.hpp"
 #include "neap/kernels/norm/layer_norm_grad.hpp"
 #include "neap/kernels/reduction/sum_planes.hpp"
+#include "neap/ops/elementwise/cast.hpp"
 #include "neap/ops/elementwise/fill.hpp"
+#include "neap/ops/norm/group_norm.hpp"
 #include "neap/ops/norm/layer_norm.hpp"
 #include "neap/ops/norm/rms_norm.hpp"
 #include "neap/ops/reduction/sum.hpp"
@@ -26,6 +32,7 @@
 namespace neap::compiler {
 namespace {
 
+using kernels::ChannelNormGradAttrs;
 using kernels::NormGradAttrs;
 
 class SumSplitter {
@@ -37,11 +44,7 @@ class SumSplitter {
     const auto count = static_cast<std::uint32_t>(program_.calls.size());
     for (std::uint32_t i = 0; i < count; ++i) {
       const Call call = program_.calls[i];
-      const bool is_split =
-          roles_.calls[i].is_each && (call.op == &ops::kSum ? split_sum(call)
-                                      : is_norm(call)       ? split_norm(call)
-                                                            : false);
-      if (!is_split) {
+      if (!roles_.calls[i].is_each || !split(call)) {
         order_.push_back(i);
       }
     }
@@ -50,8 +53,19 @@ class SumSplitter {
   }
 
  private:
-  static bool is_norm(const Call& call) {
-    return call.op == &ops::kLayerNormGrad || call.op == &ops::kRmsNormGrad;
+  bool split(const Call& call) {
+    if (call.op == &ops::kSum) {
+      return split_sum(call);
+    }
+    if (call.op == &ops::kLayerNormGrad || call.op == &ops::kRmsNormGrad) {
+      return split_norm<NormGradAttrs>(call,
+                                       call.op == &ops::kLayerNormGrad
+                                           ? kernels::layer_norm_sums_kernels
+                                           : kernels::rms_norm_sums_kernels);
+    }
+    return call.op == &ops::kGroupNormGrad &&
+           split_norm<ChannelNormGradAttrs>(call,
+                                            kernels::group_norm_sums_kernels);
   }
 
   Operand view(ValueId id, const tensor::Layout& layout) {
@@ -70,10 +84,7 @@ class SumSplitter {
     value.over = kNoValue;
     const ValueId id = program_.add(value);
     const auto attrs = ops::filled_attrs(*program_[id].spec, 0.0);
-    Call fill = near;
-    fill.op = &ops::kFill;
-    fill.name = fill.op->name;
-    fill.kernels = fill.op->kernel;
+    Call fill = with_op(near, ops::kFill);
     fill.attrs = program_.keep_attrs(fill.op, attrs);
     fill.attrs_size = sizeof(attrs);
     add(fill, {}, std::array{view(id, tensor::dense_layout(dtype, shape))});
@@ -92,6 +103,12 @@ class SumSplitter {
     order_.push_back(place);
   }
 
+  static Call with_op(Call call, const graph::Op& op) {
+    call.op = &op;
+    call.name = op.name;
+    call.kernels = op.kernel;
+    return call;
+  }
   static Call with_kernels(Call call, const kernels::KernelList& list) {
     call.op = nullptr;
     call.name = list.name;
@@ -194,9 +211,10 @@ class SumSplitter {
     return true;
   }
 
-  bool split_norm(const Call& call) {
-    const auto wanted =
-        *static_cast<const NormGradAttrs*>(program_.attrs_of(call));
+  // The sums by a call of their own, dx by what is left of the norm's.
+  template <class Attrs>
+  bool split_norm(const Call& call, const kernels::KernelList& list) {
+    const auto wanted = *static_cast<const Attrs*>(program_.attrs_of(call));
     if (!wanted.dw && !wanted.db) {
       return false;
     }
@@ -204,30 +222,58 @@ class SumSplitter {
                                        program_.in(call).end());
     const memory::Vector<Operand> made(program_.out(call).begin(),
                                        program_.out(call).end());
+    const bool in_double = call.op == &ops::kGroupNormGrad;
     memory::Vector<Operand> sums;
     for (std::size_t k = 1; k < made.size(); ++k) {
       if (k == 1 ? wanted.dw : wanted.db) {
-        const tensor::Spec& spec = *program_[made[k].value].spec;
-        program_[made[k].value].over =
-            zeros(call, made[k].value, spec.dtype, spec.shape);
-        sums.push_back(made[k]);
+        sums.push_back(running(call, made[k], in_double));
       }
     }
-    Call add_up = with_kernels(call, call.op == &ops::kLayerNormGrad
-                                         ? kernels::layer_norm_sums_kernels
-                                         : kernels::rms_norm_sums_kernels);
-    NormGradAttrs attrs = wanted;
+    Call add_up = with_kernels(call, list);
+    Attrs attrs = wanted;
     attrs.dx = false;
     add_up.attrs = program_.keep_attrs(nullptr, attrs);
     add_up.reads_outputs = true;
     add(add_up, std::span(read).first(3), sums);
+    std::size_t next = 0;
+    for (std::size_t k = 1; k < made.size(); ++k) {
+      if (k == 1 ? wanted.dw : wanted.db) {
+        round_to(call, sums[next++], made[k]);
+      }
+    }
     if (wanted.dx) {
       add_dx(call, wanted, read, made);
     }
     return true;
   }
 
-  void add_dx(Call call, NormGradAttrs attrs, std::span<const Operand> read,
+  // The memory of a sum that begins with zeros: its own, or one in double.
+  Operand running(const Call& near, const Operand& made, bool in_double) {
+    const tensor::Spec& spec = *program_[made.value].spec;
+    const DType dtype = in_double ? f64 : spec.dtype;
+    const ValueId before = zeros(near, made.value, dtype, spec.shape);
+    if (dtype == spec.dtype) {
+      program_[made.value].over = before;
+      return made;
+    }
+    Value after = program_[before];
+    after.over = before;
+    return view(program_.add(after), tensor::dense_layout(dtype, spec.shape));
+  }
+
+  void round_to(const Call& near, const Operand& sum, const Operand& made) {
+    if (sum.value == made.value) {
+      return;
+    }
+    Call cast = with_op(near, ops::kCast);
+    const ops::CastAttrs attrs{sum.layout->dtype, made.layout->dtype};
+    cast.attrs = program_.keep_attrs(cast.op, attrs);
+    cast.attrs_size = sizeof(attrs);
+    add(cast, std::array{sum}, std::array{made});
+  }
+
+  template <class Attrs>
+  void add_dx(Call call, Attrs attrs, std::span<const Operand> read,
               std::span<const Operand> made) {
     attrs.dw = false;
     attrs.db = false;

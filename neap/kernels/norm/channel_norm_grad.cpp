@@ -338,25 +338,34 @@ Bytes group_scratch(const Args& args) noexcept {
   return sums_planes(args) ? args.in[1].shape[0] * args.in[1].shape[1] * 16 : 0;
 }
 
-// dw and db from the sums of planes, samples in order.
-template <class T>
-void add_samples(const Args& args) noexcept {
-  const auto& wanted = args.attrs_as<ChannelNormGradAttrs>();
+// The sums of a channel's planes, onto what came before, samples in order.
+struct PlaneTotals {
+  double db = 0.0;
+  double dw = 0.0;
+};
+
+PlaneTotals add_samples(const Args& args, std::int64_t channel,
+                        PlaneTotals totals) noexcept {
   const auto* planes = reinterpret_cast<const double*>(args.scratch.data());
   const std::int64_t channels = args.in[1].shape[1];
-  for (std::int64_t c = 0; c < channels; ++c) {
-    double dw = 0.0;
-    double db = 0.0;
-    for (std::int64_t n = 0; n < args.in[1].shape[0]; ++n) {
-      const double* plane = planes + 2 * (n * channels + c);
-      db += plane[0];
-      dw += plane[1];
-    }
+  for (std::int64_t n = 0; n < args.in[1].shape[0]; ++n) {
+    const double* plane = planes + 2 * (n * channels + channel);
+    totals.db += plane[0];
+    totals.dw += plane[1];
+  }
+  return totals;
+}
+
+template <class T>
+void finish_sums(const Args& args) noexcept {
+  const auto& wanted = args.attrs_as<ChannelNormGradAttrs>();
+  for (std::int64_t c = 0; c < args.in[1].shape[1]; ++c) {
+    const PlaneTotals totals = add_samples(args, c, {});
     if (wanted.dw) {
-      args.out[1].as<T>()[c] = static_cast<T>(dw);
+      args.out[1].as<T>()[c] = static_cast<T>(totals.dw);
     }
     if (wanted.db) {
-      args.out[2].as<T>()[c] = static_cast<T>(db);
+      args.out[2].as<T>()[c] = static_cast<T>(totals.db);
     }
   }
 }
@@ -372,8 +381,32 @@ void group_norm_grad(const Args& args) noexcept {
   run_norm_cells(args, shape, args.attrs_as<ChannelNormGradAttrs>().groups,
                  function);
   if (sums_planes(args)) {
-    args.in[0].dtype == f32 ? add_samples<float>(args)
-                            : add_samples<double>(args);
+    args.in[0].dtype == f32 ? finish_sums<float>(args)
+                            : finish_sums<double>(args);
+  }
+}
+
+void group_norm_sums(const Args& args) noexcept {
+  const auto& wanted = args.attrs_as<ChannelNormGradAttrs>();
+  const Shape& shape = args.in[1].shape;
+  if (shape.element_count() == 0) {
+    return;
+  }
+  run_norm_cells(args, shape, wanted.groups,
+                 HWY_DYNAMIC_DISPATCH(group_norm_grad_cells)(args.in[0].dtype));
+  auto* const dw = wanted.dw ? args.out[0].as<double>() : nullptr;
+  auto* const db =
+      wanted.db ? args.out[wanted.dw ? 1 : 0].as<double>() : nullptr;
+  for (std::int64_t c = 0; c < shape[1]; ++c) {
+    const PlaneTotals totals = add_samples(
+        args, c,
+        {.db = db != nullptr ? db[c] : 0.0, .dw = dw != nullptr ? dw[c] : 0.0});
+    if (dw != nullptr) {
+      dw[c] = totals.dw;
+    }
+    if (db != nullptr) {
+      db[c] = totals.db;
+    }
   }
 }
 
@@ -390,8 +423,19 @@ constexpr std::array kGroup = float_rows<"group_norm_grad">(
     {.run = group_norm_grad, .scratch = group_scratch}, {grad_reference<float>},
     {grad_reference<double>});
 
+constexpr std::array kGroupSums{Kernel{.name = "group_norm_sums.f32",
+                                       .dtype = f32,
+                                       .run = group_norm_sums,
+                                       .scratch = group_scratch},
+                                Kernel{.name = "group_norm_sums.f64",
+                                       .dtype = f64,
+                                       .run = group_norm_sums,
+                                       .scratch = group_scratch}};
+
 }  // namespace
 
+constinit const KernelList group_norm_sums_kernels{"group_norm_sums",
+                                                   kGroupSums};
 constinit const KernelList batch_norm_grad_kernels{"batch_norm_grad", kBatch};
 constinit const KernelList group_norm_grad_kernels{"group_norm_grad", kGroup};
 

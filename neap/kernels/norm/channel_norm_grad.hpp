@@ -36,4 +36,11 @@ struct ChannelNormGradAttrs {
 extern const KernelList batch_norm_grad_kernels;
 extern const KernelList group_norm_grad_kernels;
 
+/// The sums over samples of group_norm alone, onto what is there: those of some
+/// samples go on from those before. dw and db are these, rounded once.
+///   in[0..2]  dy, x and stats, as above
+///   out[..]   (c) f64, dense: dw where wanted, db where wanted; read and
+///             written
+extern const KernelList group_norm_sums_kernels;
+
 }  // namespace neap::kernels

@@ -3,6 +3,8 @@
 // shape, and the same bits for layouts and thread counts.
 #include "neap/kernels/norm/channel_norm.hpp"
 
+#include <algorithm>
+
 #include "neap/kernels/engine/kernel_testing.hpp"
 #include "neap/kernels/norm/channel_norm_grad.hpp"
 #include "neap/kernels/norm/running_stats.hpp"
@@ -130,6 +132,82 @@ TEST(ChannelNormKernelTest, LayoutsAndThreadsDoNotChangeBits) {
         EXPECT_EQ(got.db.elements(), want.db.elements());
       }
     }
+  }
+}
+
+Strided samples_of(Strided view, std::int64_t first, std::int64_t count) {
+  view.data += first * view.strides[0] * size_of(view.dtype);
+  view.shape[0] = count;
+  return view;
+}
+
+// dw and db, or one of them, of so many samples at a time; rounded by hand.
+template <class T>
+std::vector<std::vector<double>> sums_in_parts(const Shape& shape,
+                                               std::int64_t groups,
+                                               std::int64_t each,
+                                               const How& how,
+                                               ChannelNormGradAttrs wanted) {
+  Array x = values<T>(shape, how.lay, 0, how.offset);
+  Array g = values<T>(shape, how.lay, 5000, 0.0);
+  Array stats = run<T>(shape, groups, how).stats;
+  const std::size_t count = (wanted.dw ? 1U : 0U) + (wanted.db ? 1U : 0U);
+  std::vector<Array> sums;
+  std::vector<Strided> out;
+  for (std::size_t i = 0; i < count; ++i) {
+    sums.push_back(values<double>({shape[1]}, Lay::kDense, 0, 0.0));
+    std::fill_n(sums.back().view().template as<double>(), shape[1], 0.0);
+  }
+  for (Array& sum : sums) {
+    out.push_back(sum.view());
+  }
+  for (std::int64_t first = 0; first < shape[0]; first += each) {
+    const std::int64_t some = std::min(each, shape[0] - first);
+    call(first_of(group_norm_sums_kernels, dtype_of<T>),
+         {samples_of(g.view(), first, some), samples_of(x.view(), first, some),
+          samples_of(stats.view(), first, some)},
+         out, &wanted, how.threads);
+  }
+  std::vector<std::vector<double>> rounded;
+  for (Array& sum : sums) {
+    rounded.emplace_back();
+    for (std::int64_t c = 0; c < shape[1]; ++c) {
+      rounded.back().push_back(
+          static_cast<double>(static_cast<T>(sum.at<double>(c))));
+    }
+  }
+  return rounded;
+}
+
+template <class T>
+void expect_sums_of_the_whole(const Shape& shape, std::int64_t groups) {
+  Result whole = run<T>(shape, groups, {});
+  const auto numbers = [&](Array& sums) {
+    std::vector<double> out;
+    for (std::int64_t c = 0; c < shape[1]; ++c) {
+      out.push_back(static_cast<double>(sums.at<T>(c)));
+    }
+    return out;
+  };
+  const ChannelNormGradAttrs both{
+      .eps = 1e-5, .groups = groups, .dw = true, .db = true};
+  ChannelNormGradAttrs one = both;
+  one.dw = false;
+  for (const std::int64_t each : {1, 2, 3}) {
+    const How how{.threads = static_cast<int>(each)};
+    const auto sums = sums_in_parts<T>(shape, groups, each, how, both);
+    EXPECT_EQ(sums[0], numbers(whole.dw)) << each;
+    EXPECT_EQ(sums[1], numbers(whole.db)) << each;
+    const auto db = sums_in_parts<T>(shape, groups, each, how, one);
+    EXPECT_EQ(db[0], numbers(whole.db)) << each;
+  }
+}
+
+TEST(ChannelNormKernelTest, SumsOfGroupsGoOnFromSampleToSample) {
+  for (const Shape& shape :
+       {Shape{5, 6, 9}, Shape{7, 4, 1300}, Shape{4, 2, 1}}) {
+    expect_sums_of_the_whole<float>(shape, 2);
+    expect_sums_of_the_whole<double>(shape, 2);
   }
 }
 
