@@ -17,6 +17,28 @@ constexpr Bytes kLeastGain = 20;  // of an arena: a twentieth
 // one, where four need less.
 constexpr int kMostMisses = 1;
 
+// The step in so many parts, each call once; none where it is not cut, or what
+// is planned within has no memory for so many calls.
+MicroBatches in_parts(const Program& traced, const CompileOptions& options,
+                      std::uint32_t count) {
+  Passes passes = options.passes;
+  passes.micro_batches = count;
+  try {
+    const Candidate found = all_kept(traced, options, passes);
+    if (found.program.fitting.micro_batches == 0) {
+      return {};
+    }
+    return {.count = count,
+            .arena = found.arena,
+            .is_searched = found.program.calls.size() <= kMostSearchedCalls};
+  } catch (const OutOfMemory& error) {
+    if (error.details().reason != OutOfMemory::Reason::kBudget) {
+      throw;
+    }
+    return {};
+  }
+}
+
 }  // namespace
 
 memory::Vector<Passes> Cuts::kept(const Passes& passes) const {
@@ -53,33 +75,21 @@ Cuts cuts_of(const Program& traced, const CompileOptions& options,
   const std::int64_t most =
       std::min({kMostMicroBatches, rows_of_batch(traced),
                 kMostCalls / std::max<std::int64_t>(calls, 1)});
-  Passes passes = options.passes;
   int misses = 0;
-  for (std::int64_t count = 2; count <= most; count *= 2) {
-    passes.micro_batches = static_cast<std::uint32_t>(count);
-    try {
-      const Candidate found = all_kept(traced, options, passes);
-      if (found.program.fitting.micro_batches == 0) {
-        break;
-      }
-      if (found.arena > arena - arena / kLeastGain) {
-        if (++misses > kMostMisses) {
-          break;
-        }
-        continue;
-      }
-      misses = 0;
-      arena = found.arena;
-      out.micro_batches.push_back(
-          {.count = passes.micro_batches,
-           .arena = arena,
-           .is_searched = found.program.calls.size() <= kMostSearchedCalls});
-    } catch (const OutOfMemory& error) {
-      if (error.details().reason != OutOfMemory::Reason::kBudget) {
-        throw;
-      }
-      break;  // what is planned within has no memory for so many calls
+  for (std::int64_t count = 2; count <= most && misses <= kMostMisses;
+       count *= 2) {
+    const MicroBatches some =
+        in_parts(traced, options, static_cast<std::uint32_t>(count));
+    if (some.count == 0) {
+      break;
     }
+    if (some.arena > arena - arena / kLeastGain) {
+      ++misses;
+      continue;
+    }
+    misses = 0;
+    arena = some.arena;
+    out.micro_batches.push_back(some);
   }
   return out;
 }

@@ -98,7 +98,7 @@ ConvPlan plan_of(const Conv& conv, ConvMakes makes, const Args& args) noexcept {
 /// The call, with what it adds to in the memory of its result.
 template <ConvMakes kMakes>
 Conv begun(const Args& args) noexcept {
-  const Conv conv = conv_of(args, kMakes);
+  Conv conv = conv_of(args, kMakes);
   if (conv.adds && args.in[0].data != args.out[0].data) {
     copy_elements(args.in[0], args.out[0], *args.executor);
   }

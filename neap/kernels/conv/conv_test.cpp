@@ -20,6 +20,7 @@ template <class T>
 void expect_same_bits(const KernelList& list, const Problem& p,
                       std::vector<Array> in, const Shape& out, int threads) {
   std::vector<Strided> views;
+  views.reserve(in.size());
   for (Array& array : in) {
     views.push_back(array.view());
   }
