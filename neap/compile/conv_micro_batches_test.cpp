@@ -11,9 +11,12 @@
 #include "neap/compile/lower.hpp"
 #include "neap/models/lenet.hpp"
 #include "neap/models/vgg.hpp"
+#include "neap/nn/batch_norm.hpp"
 #include "neap/nn/conv.hpp"
 #include "neap/nn/group_norm.hpp"
+#include "neap/nn/layers.hpp"
 #include "neap/nn/linear.hpp"
+#include "neap/nn/sequential.hpp"
 #include "neap/optim/adam.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/tensor/execution.hpp"
@@ -23,7 +26,11 @@
 namespace neap::compiler {
 namespace {
 
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 struct Outcome {
   std::vector<double> losses;
@@ -216,6 +223,30 @@ TEST(ConvMicroBatchesTest, FourPartsAreTriedWhereTwoNeedMoreThanTheWhole) {
   EXPECT_EQ(some.fitting.micro_batches, 4U);
   EXPECT_EQ(some.losses, whole.losses);
   EXPECT_EQ(some.state, whole.state);
+}
+
+Outcome train_normed(const CompileOptions& options, std::int64_t rows,
+                     int threads) {
+  seed(8);
+  nn::Sequential model(nn::Conv2d(3, 8, 3), nn::BatchNorm2d(8), nn::ReLU(),
+                       nn::Conv2d(8, 8, 3), nn::BatchNorm2d(8), nn::ReLU(),
+                       nn::Flatten(), nn::Linear(288, 5));
+  return train_on(model, {3, 10, 10}, rows, options, threads);
+}
+
+TEST(ConvMicroBatchesTest, NormsOverTheBatchSeeAllOfIt) {
+  const Outcome whole = train_normed({}, 7, 1);
+  const Outcome some = train_normed({.passes = {.micro_batches = 3}}, 7, 2);
+  EXPECT_THAT(some.together, Contains("batch_norm"));
+  EXPECT_EQ(some.losses, whole.losses);
+  EXPECT_EQ(some.state, whole.state);
+}
+
+TEST(ConvMicroBatchesTest, ARefusalNamesWhatNeedsTheWholeBatch) {
+  EXPECT_THAT(message_of([] { train_normed({.arena_limit = 1024}, 7, 1); }),
+              HasSubstr("batch_norm needs the whole batch at once"));
+  EXPECT_THAT(message_of([] { train_lenet({.arena_limit = 1024}, 7, 1); }),
+              AllOf(HasSubstr("does not fit"), Not(HasSubstr("at once"))));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "neap/compile/orders.hpp"
 #include "neap/memory/out_of_memory.hpp"
+#include "neap/ops/rows.hpp"
 
 namespace neap::compiler {
 namespace {
@@ -92,6 +93,15 @@ Cuts cuts_of(const Program& traced, const CompileOptions& options,
     out.micro_batches.push_back(some);
   }
   return out;
+}
+
+const graph::Op* needs_whole_batch(const Program& traced) noexcept {
+  for (const Call& call : traced.calls) {
+    if (call.op != nullptr && call.op->facts.rows == ops::rows_together) {
+      return call.op;
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace neap::compiler

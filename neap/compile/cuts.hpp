@@ -32,4 +32,8 @@ struct Cuts {
 /// REQUIRES: `arena`, that of all rows at once. THROWS: as all_kept().
 Cuts cuts_of(const Program& traced, const CompileOptions& options, Bytes arena);
 
+/// An op of the step that needs all rows of the batch at once, such as a norm
+/// over the batch; nullptr: none.
+const graph::Op* needs_whole_batch(const Program& traced) noexcept;
+
 }  // namespace neap::compiler

@@ -90,12 +90,21 @@ class Refusal {
       look(ordered.program(), ordered.least());
     }
     base::raise<PlanError>(
-        "compile: the step does not fit into {}; {} alone needs {}",
+        "compile: the step does not fit into {}; {} alone needs {}{}",
         why_not(limit_, left_, least_, bytes_away_), widest_.call,
-        format_bytes(widest_.bytes));
+        format_bytes(widest_.bytes), why_whole());
   }
 
  private:
+  // The op for which the batch is whole even where it is run in parts.
+  std::string why_whole() const {
+    const graph::Op* op = needs_whole_batch(traced_);
+    return options_.passes.micro_batches == 1 || op == nullptr
+               ? std::string()
+               : fmt::format(
+                     "; {} needs the whole batch at once, in micro-batches too",
+                     op->name);
+  }
   bool look(const Program& program, Bytes arena) {
     const Bytes left = limit_.without_bounds(program);
     const bool is_less = widest_.bytes == 0 || arena - left < least_ - left_;
