@@ -140,6 +140,17 @@ std::string difference(const OpRow& row, const Seen& whole, const Seen& cut) {
   return "";
 }
 
+std::vector<std::uint64_t> bits_of(const Seen& seen) {
+  std::vector<std::uint64_t> bits;
+  for (const std::vector<double>& values : seen) {
+    for (const double value : values) {
+      bits.push_back(std::isnan(value) ? ~std::uint64_t{0}
+                                       : std::bit_cast<std::uint64_t>(value));
+    }
+  }
+  return bits;
+}
+
 // Calls visit(step) for each row that can be compiled, with its other inputs
 // as constants and as leaves.
 template <class Visit>
@@ -168,17 +179,6 @@ TEST_P(OpShardsTest, GiveWhatTheWholeBatchGives) {
 
 TEST_P(OpShardsTest, MicroBatchesGiveTheBitsOfTheWholeBatch) {
   each_step(GetParam(), [](const OpRow& row, const RowStep& step) {
-    const auto bits_of = [](const Seen& seen) {
-      std::vector<std::uint64_t> bits;
-      for (const std::vector<double>& values : seen) {
-        for (const double value : values) {
-          bits.push_back(std::isnan(value)
-                             ? ~std::uint64_t{0}
-                             : std::bit_cast<std::uint64_t>(value));
-        }
-      }
-      return bits;
-    };
     const auto whole = bits_of(step.run({}));
     for (const std::uint32_t count : {2U, 3U}) {
       EXPECT_EQ(bits_of(step.run({.passes = {.micro_batches = count}})), whole)
