@@ -36,6 +36,7 @@
 #include "neap/dist/group.hpp"
 #include "neap/dist/init.hpp"
 #include "neap/dist/shard_sum.hpp"
+#include "neap/dist/step_ranks.hpp"
 #include "neap/files/io_error.hpp"
 #include "neap/formats/safetensors.hpp"
 #include "neap/graph/dot.hpp"

@@ -135,13 +135,7 @@ class TaskJob final : public Job {
         bytes_told_(told_of(*model_)),
         batch_(batch),
         loader_(std::in_place, task_->train(),
-                data::LoaderOptions{
-                    .batch = batch,
-                    .shuffle = true,
-                    .seed = s.seed,
-                    .drop_last = drops_last(s, task_->train().size()),
-                    .prefetch = static_cast<int>(s.prefetch),
-                    .shards = loader_shards(s)}),
+                options_of_loader(s, batch, task_->train().size())),
         tests_(loader_of_tests()),
         facts_(facts_of(s, s.steps, task_->vocabulary())),
         mode_(std::in_place, *model_, true),
@@ -210,6 +204,13 @@ class TaskJob final : public Job {
                                              const Task& task) {
     const auto away = born_away(s);
     return task.make_model();
+  }
+  // The batch may be another one than the settings'.
+  static data::LoaderOptions options_of_loader(TrainSettings s,
+                                               std::int64_t batch,
+                                               std::int64_t samples) {
+    s.batch = batch;
+    return loader_options(s, samples);
   }
   std::optional<data::Loader> loader_of_tests() const {
     if (settings_.eval_steps == 0) {

@@ -62,7 +62,7 @@ Result<TrainSettings> settings_of(std::span<const Setting> table,
   return settings;
 }
 
-// What ends a command.
+// Every error that a command may end with has its status.
 template <class Run>
 ExitCode guarded(const Run& run) {
   try {

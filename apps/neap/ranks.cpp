@@ -52,15 +52,18 @@ std::int64_t shards_of(const TrainSettings& s) {
   return std::max(s.shards, s.ranks);
 }
 
-data::LoaderShards loader_shards(const TrainSettings& s) {
-  return {.count = shards_of(s),
-          .rank = static_cast<int>(s.rank),
-          .ranks = static_cast<int>(s.ranks)};
-}
-
-bool drops_last(const TrainSettings& s, std::int64_t samples) {
-  return shards_of(s) > 1 && samples > s.batch &&
-         samples % s.batch < shards_of(s);
+data::LoaderOptions loader_options(const TrainSettings& s,
+                                   std::int64_t samples) {
+  const std::int64_t shards = shards_of(s);
+  const std::int64_t rest = samples % s.batch;
+  return {.batch = s.batch,
+          .shuffle = true,
+          .seed = s.seed,
+          .drop_last = shards > 1 && samples > s.batch && rest < shards,
+          .prefetch = static_cast<int>(s.prefetch),
+          .shards = {.count = shards,
+                     .rank = static_cast<int>(s.rank),
+                     .ranks = static_cast<int>(s.ranks)}};
 }
 
 std::int64_t own_rows(const TrainSettings& s, std::int64_t batch) {

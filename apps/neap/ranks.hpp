@@ -26,11 +26,11 @@ Result<void> check_ranks(const TrainSettings& settings);
 /// say more.
 std::int64_t shards_of(const TrainSettings& settings);
 
-/// The part of each batch that this rank reads, of a set of so many samples. A
-/// last batch with fewer samples than shards is left out, whatever the number
-/// of ranks.
-data::LoaderShards loader_shards(const TrainSettings& settings);
-bool drops_last(const TrainSettings& settings, std::int64_t samples);
+/// The batches of a set of so many samples, as this rank reads them. A last
+/// batch with fewer samples than shards is left out, whatever the number of
+/// ranks.
+data::LoaderOptions loader_options(const TrainSettings& settings,
+                                   std::int64_t samples);
 
 /// The same settings for a dry run: of this rank alone, which plans for batches
 /// of these sizes.

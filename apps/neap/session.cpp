@@ -198,14 +198,8 @@ class Session {
   // A good run, or one that could not be resumed; a failed save is told later.
   ExitCode train(nn::Layer& model, optim::Optimizer& optimizer,
                  Summary& summary) {
-    data::Loader loader(
-        task_->train(),
-        {.batch = settings_.batch,
-         .shuffle = true,
-         .seed = settings_.seed,
-         .drop_last = drops_last(settings_, task_->train().size()),
-         .prefetch = static_cast<int>(settings_.prefetch),
-         .shards = loader_shards(settings_)});
+    data::Loader loader(task_->train(),
+                        loader_options(settings_, task_->train().size()));
     Progress progress(Progress::style_of(settings_.progress), domain_);
     Probe probe;
     std::int64_t images = 0;
@@ -238,13 +232,7 @@ class Session {
         static_cast<void>(metrics_->step(report));
       }
       seconds += report.seconds;
-      const bool is_time_up =
-          settings_.minutes > 0.0 && seconds >= 60.0 * settings_.minutes;
-      const Stop stop =
-          any_stop(group_, {is_time_up, InterruptGuard::is_asked_to_stop()});
-      summary.is_interrupted = stop.is_interrupted;
-      return stop.is_time_up || stop.is_interrupted ? train::Next::kStop
-                                                    : train::Next::kContinue;
+      return next_after(seconds, summary);
     };
     drop_startup_pages();  // of reading the data and making the model
     const train::FitResult result =
@@ -260,6 +248,17 @@ class Session {
     sum_up(result, probe, summary);
     summary.images_per_second = static_cast<double>(images) / result.seconds;
     return ExitCode::kOk;
+  }
+
+  // The same in all ranks.
+  train::Next next_after(double seconds, Summary& summary) const {
+    const bool is_time_up =
+        settings_.minutes > 0.0 && seconds >= 60.0 * settings_.minutes;
+    const Stop stop =
+        any_stop(group_, {is_time_up, InterruptGuard::is_asked_to_stop()});
+    summary.is_interrupted = stop.is_interrupted;
+    return stop.is_time_up || stop.is_interrupted ? train::Next::kStop
+                                                  : train::Next::kContinue;
   }
 
   void sum_up(const train::FitResult& result, const Probe& probe,

@@ -371,7 +371,7 @@ void StepCore::prepare(Step step, std::span<const tensor::Spec> arguments) {
   watch.planned(entry);
 }
 
-// What steps read from before is compared once: it stays equal.
+// States are compared once: equal steps leave them equal.
 void StepCore::expect_equal(Joined& joined, Executor& executor) {
   try {
     joined.expect_equal(executor, !are_states_equal_);

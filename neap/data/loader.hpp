@@ -51,9 +51,9 @@ struct LoaderOptions {
   /// Mixes the samples of each batch, and gives probabilities as targets, which
   /// cross_entropy takes as it takes labels.
   MixupOptions mixup{};
-  /// Of several ranks, each with the same data set and options, one reads the
-  /// rows of its shards alone; the order is that of one rank. Not with mixup,
-  /// which mixes rows of different shards.
+  /// A rank of several, each with the same data set and options, reads the rows
+  /// of its shards alone; the order is that of one rank. Not with mixup, which
+  /// mixes rows of different shards.
   LoaderShards shards{};
 };
 

@@ -61,7 +61,8 @@ void sum_over_ranks(Engine& engine, Exchanges& exchanges,
                     std::span<std::int64_t> array, std::span<std::byte> staging,
                     std::string_view what);
 
-/// Where the bytes of a rank begin in an array; of rank `ranks`: its end.
+/// The offset at which the bytes of a rank begin in an array; that of rank
+/// `ranks` is its end.
 using FirstOfRank = base::FunctionRef<std::int64_t(int)>;
 /// Every rank has its bytes of the array; afterwards each has all of them.
 /// Allocates nothing. THROWS: as sum_over_ranks().

@@ -1,5 +1,6 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What a group's copies have in common: the engine, and how an exchange begins.
+// State of a group, which its copies share: the engine, and how an exchange
+// begins.
 // For sources of this room.
 #pragma once
 

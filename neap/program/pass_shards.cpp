@@ -13,7 +13,6 @@
 // tree's upper levels are an exchange (rank_cut.hpp).
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <string_view>
 #include <utility>
 
@@ -27,6 +26,7 @@
 #include "neap/program/passes.hpp"
 #include "neap/program/rank_cut.hpp"
 #include "neap/program/rewrite.hpp"
+#include "neap/program/shard_calls.hpp"
 #include "neap/program/shard_roles.hpp"
 
 namespace neap::compiler {
@@ -160,24 +160,11 @@ class Sharder {
   // A call of another op where this one is.
   template <class Attributes>
   Call call_of(const graph::Op& op, const Call& near, const Attributes& attrs) {
-    Call call = call_of(op, near);
+    Call call = call_near(near, op);
     call.attrs = program_.keep_attrs(&op, attrs);
     call.attrs_size = sizeof(attrs);
     return call;
   }
-  static Call call_of(const graph::Op& op, const Call& near) {
-    Call call;
-    call.op = &op;
-    call.name = op.name;
-    call.kernels = op.kernel;
-    call.site = near.site;
-    call.owner = near.owner;
-    call.category = near.category;
-    call.space = near.space;
-    call.segment = near.segment;
-    return call;
-  }
-
   // Zeros in the memory of a value.
   void add_zeros(const Call& near, ValueId id) {
     add(call_of(ops::kFill, near, ops::filled_attrs(*program_[id].spec, 0.0)),
@@ -209,7 +196,7 @@ class Sharder {
       const ValueId zeros = fresh(id, spec.shape);
       add_zeros(near, zeros);
       const ValueId filled = fresh_over(zeros);
-      Call copy = call_of(ops::kCopy, near);
+      Call copy = call_near(near, ops::kCopy);
       copy.reads_outputs = true;
       add(copy,
           std::array{Operand{id, program_.keep(part_of_view(
@@ -394,30 +381,7 @@ class Sharder {
       part.attrs = program_.keep_attrs(nullptr, attrs);
       return;
     }
-    count_draws_on(part);
-  }
-
-  // A random call draws for its elements by their number in the whole batch.
-  void count_draws_on(Call& part) {
-    const Call call = part;
-    if (call.draw_at < 0) {
-      return;
-    }
-    const graph::Facts& facts = call.op->facts;
-    const CallSpecs specs(program_, call);
-    const std::int64_t draws = facts.draws != nullptr
-                                   ? facts.draws(specs.args())
-                                   : specs.outputs()[0].shape.element_count();
-    memory::Vector<std::uint64_t> attrs((call.attrs_size + 7) / 8);
-    auto* bytes = reinterpret_cast<std::byte*>(attrs.data());
-    const auto* from = static_cast<const std::byte*>(program_.attrs_of(call));
-    std::copy_n(from, call.attrs_size, bytes);
-    std::int64_t first = 0;
-    std::memcpy(&first, bytes + facts.first_at, sizeof(first));
-    first += draws / rows_ * now_.first;
-    std::memcpy(bytes + facts.first_at, &first, sizeof(first));
-    part.attrs =
-        program_.keep_attrs(call.op, graph::Attrs(bytes, call.attrs_size));
+    count_draws_on(program_, part, rows_, now_.first);
   }
 
   // Takes what a part has made to where others look for it.
@@ -432,7 +396,7 @@ class Sharder {
     } else if (to.held != Held::kFilled) {
       parts_[shard_][made.value.value] = out.value;
     } else if (!fills_directly(call)) {
-      Call copy = call_of(ops::kCopy, call);
+      Call copy = call_near(call, ops::kCopy);
       copy.reads_outputs = true;
       const ValueId next = next_filled(call, made.value);
       add(copy, std::array{out},
@@ -460,7 +424,7 @@ class Sharder {
           is_last() && open.size() == 1 && !ranks_.has_others();
       const ValueId both =
           is_root ? sum : fresh(sum, program_[sum].spec->shape);
-      add(call_of(ops::kAdd, near),
+      add(call_near(near, ops::kAdd),
           std::array{whole(left.value), whole(right.value)},
           std::array{whole(both)});
       open.back() = {both, left.size + right.size};
@@ -522,15 +486,6 @@ void cut_into_micro_batches(Program& program, std::uint32_t count) {
     sharder.run();
     program.fitting.micro_batches = sharder.sharding().shards;
   }
-}
-
-std::int64_t rows_of_batch(const Program& program) noexcept {
-  for (const tensor::Spec& spec : program.arguments) {
-    if (spec.shape.rank() > 0) {
-      return spec.shape[0];
-    }
-  }
-  return 0;
 }
 
 }  // namespace neap::compiler

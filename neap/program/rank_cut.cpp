@@ -108,7 +108,7 @@ void RankCut::cut_arguments() {
   }
 }
 
-// What is left where is in the structure; the trail names that by addresses.
+// The structure says where values are left; the trail says it by addresses.
 std::uint64_t step_digest(const Program& program) {
   Hash hash;
   hash.add(structure_digest(program));

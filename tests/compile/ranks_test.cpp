@@ -82,7 +82,7 @@ TEST_P(RanksTest, HaveTheBitsOfOneWithAllShards) {
       const Outcome one = train_on(group, GetParam(), {}, 1 + group.rank() % 2);
       EXPECT_EQ(one.trace, alone.trace) << "rank " << group.rank();
       EXPECT_EQ(one.sharding.ranks, static_cast<std::uint32_t>(ranks));
-      // And three comparisons of eight bytes.
+      // Three comparisons of eight bytes come on top.
       EXPECT_NEAR(static_cast<double>(one.sent),
                   static_cast<double>(one.sharding.sent + 24 * (ranks - 1)),
                   0.005 * static_cast<double>(one.sent) + 4096);
@@ -145,7 +145,7 @@ TEST(RanksWithinLimitsTest, HaveTheSameBits) {
   }
 }
 
-// What does not suit the other ranks is an error in all of them, at once.
+// A rank that does not suit the others is an error in all of them, at once.
 class RanksRefusalTest : public testing::Test {
  protected:
   // Runs a call in two ranks, which `change` makes different, and returns how
