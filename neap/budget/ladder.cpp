@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "neap/budget/chain_seed.hpp"
 #include "neap/budget/evaluate.hpp"
 #include "neap/budget/trim.hpp"
 
@@ -44,10 +45,21 @@ std::int64_t full_memory(const Problem& problem) {
 
 namespace {
 
+// The cheaper of what walks find and of the schedules by checkpoints.
+std::optional<Found> first_found(const Problem& problem,
+                                 const ChainSeeds& seeds, std::int64_t target,
+                                 std::int64_t walks) {
+  std::optional<Found> found = search(problem, target, {.walks = walks});
+  std::optional<Found> seed = seeds.within(target);
+  const bool is_seed = seed && (!found || seed->price < found->price);
+  return is_seed ? std::move(seed) : std::move(found);
+}
+
 // Down, by a few walks each, to where nothing is found any more.
 memory::Vector<Rung> climb_down(const Problem& problem,
                                 const LadderOptions& options) {
   const std::int64_t full = full_memory(problem);
+  const ChainSeeds seeds(problem);
   memory::Vector<Rung> rungs;
   std::int64_t lowest_peak = full;  // of the schedule of the latest rung
   int failures = 0;
@@ -60,8 +72,8 @@ memory::Vector<Rung> climb_down(const Problem& problem,
     if (target > options.most || std::exchange(last, target) == target) {
       continue;  // the latter where they are small
     }
-    std::optional<Found> found = search(
-        problem, target, {.walks = std::min(options.search.walks, kWalksDown)});
+    std::optional<Found> found = first_found(
+        problem, seeds, target, std::min(options.search.walks, kWalksDown));
     if (!found && !rungs.empty() && lowest_peak <= target) {
       found = rungs.back().found;
     }
