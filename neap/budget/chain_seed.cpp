@@ -14,7 +14,7 @@ constexpr std::int64_t kUnits = 1024;
 // Schedules of a chain that are looked at, at most.
 constexpr std::int32_t kMostSeeds = 64;
 // Runs of a stage at most, on average.
-constexpr std::int32_t kMostRuns = 8;
+constexpr std::int32_t kMostRuns = 32;
 
 // The calls of a reversal, in order: those of the stages that run again only
 // where something that is read later comes from them.

@@ -209,7 +209,7 @@ void Decoder::drop(std::int32_t v, bool is_to_be_fetched) {
   const bool is_on_file = has_file_ && timeline_.is_on_file(v);
   places_[at(v)] =
       is_on_file && is_to_be_fetched ? Place::kFile : Place::kNowhere;
-  restores_.changed(v);
+  restores_.dropped(v);
   live_ -= size(v);
   const std::int32_t last = present_.back();
   present_[at(place_[at(v)])] = last;
@@ -225,7 +225,7 @@ void Decoder::drop(std::int32_t v, bool is_to_be_fetched) {
 
 void Decoder::add(std::int32_t v) {
   places_[at(v)] = Place::kMemory;
-  restores_.changed(v);
+  restores_.added(v);
   live_ += size(v);
   place_[at(v)] = static_cast<std::int32_t>(present_.size());
   present_.push_back(v);

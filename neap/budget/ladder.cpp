@@ -14,8 +14,9 @@ namespace {
 
 // A walk that fails at so many rungs one below the other is at the floor.
 constexpr int kMostFailures = 4;
-// The walks of a rung on the way down: all rankings.
-constexpr std::int64_t kWalksDown = 50;
+// Fewer calls than these are walked with all rankings.
+constexpr std::size_t kFewCalls = 600;
+constexpr std::int64_t kAllRankings = 50;
 
 // 2^(30 - k/32)
 constexpr std::array<std::int64_t, 32> kParts = {
@@ -45,14 +46,19 @@ std::int64_t full_memory(const Problem& problem) {
 
 namespace {
 
+// The walks of a rung on the way down.
+std::int64_t walks_down(const Problem& problem, const LadderOptions& options) {
+  const std::int64_t walks =
+      problem.calls.size() <= kFewCalls ? kAllRankings : first_walks(problem);
+  return std::min(walks, options.search.walks);
+}
+
 // The cheaper of what walks find and of the schedules by checkpoints.
 std::optional<Found> first_found(const Problem& problem,
                                  const ChainSeeds& seeds, std::int64_t target,
                                  std::int64_t walks) {
-  std::optional<Found> found = search(problem, target, {.walks = walks});
-  std::optional<Found> seed = seeds.within(target);
-  const bool is_seed = seed && (!found || seed->price < found->price);
-  return is_seed ? std::move(seed) : std::move(found);
+  const std::optional<Found> seed = seeds.within(target);
+  return search(problem, target, {.walks = walks}, seed ? &*seed : nullptr);
 }
 
 // Down, by a few walks each, to where nothing is found any more.
@@ -72,10 +78,11 @@ memory::Vector<Rung> climb_down(const Problem& problem,
     if (target > options.most || std::exchange(last, target) == target) {
       continue;  // the latter where they are small
     }
-    std::optional<Found> found = first_found(
-        problem, seeds, target, std::min(options.search.walks, kWalksDown));
+    std::optional<Found> found =
+        first_found(problem, seeds, target, walks_down(problem, options));
     if (!found && !rungs.empty() && lowest_peak <= target) {
       found = rungs.back().found;
+      found->start.reset();
     }
     failures = found ? 0 : failures + 1;
     if (found) {
@@ -99,11 +106,15 @@ memory::Vector<Rung> ladder(const Problem& problem,
   for (std::size_t i = 0; i < rungs.size(); ++i) {
     Found* const below = i == 0 ? nullptr : &rungs[i - 1].found;
     if (below != nullptr && below->price <= rungs[i].found.price) {
+      const std::optional<Start> start = rungs[i].found.start;
       rungs[i].found = *below;
+      rungs[i].found.start = start;
     }
-    if (options.search.walks > kWalksDown) {  // else the same ones once more
+    const std::int64_t walks =
+        options.search.walks - walks_down(problem, options);
+    if (walks > 0 && rungs[i].found.start) {
       rungs[i].found =
-          *search(problem, rungs[i].target, options.search, &rungs[i].found);
+          *search(problem, rungs[i].target, {.walks = walks}, &rungs[i].found);
     }
     Schedule& schedule = rungs[i].found.schedule;
     schedule = trimmed(problem, schedule);

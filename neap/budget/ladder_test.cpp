@@ -30,6 +30,24 @@ TEST(LadderTest, ALargerBudgetNeverCostsMore) {
   }
 }
 
+// Beyond the rankings, walks change the ranks of single values.
+TEST(LadderTest, MoreWalksMakeSomeRungsCheaper) {
+  std::int64_t few = 0;
+  std::int64_t many = 0;
+  for (std::uint32_t seed = 0; seed < 10; ++seed) {
+    const Problem problem = random_problem(seed, {.calls = 40});
+    const auto some = ladder(problem, {.search = {.walks = 50}});
+    const auto more = ladder(problem, {.search = {.walks = 150}});
+    ASSERT_EQ(some.size(), more.size());
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      EXPECT_LE(more[i].found.price, some[i].found.price);
+      few += some[i].found.price;
+      many += more[i].found.price;
+    }
+  }
+  EXPECT_LT(many, few);
+}
+
 TEST(LadderTest, StepsAndTheLeastRungAreThoseAskedFor) {
   const Problem problem = chain(40);
   const auto all = ladder(problem, {.search = {.walks = 50}});

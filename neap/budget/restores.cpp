@@ -57,10 +57,13 @@ std::optional<std::int64_t> Restores::log_price(std::int32_t value,
   return is_within ? std::optional(cost.log_price) : std::nullopt;
 }
 
-void Restores::changed(std::int32_t value) noexcept {
+// A closure through a value that is dropped grows; through one that is there
+// again, it shrinks to what it was at least.
+void Restores::change(std::int32_t value, Known most) noexcept {
   auto& list = dependants_[static_cast<std::size_t>(value)];
   for (const std::int32_t v : list) {
-    costs_[static_cast<std::size_t>(v)].known = Known::kNothing;
+    Cost& cost = costs_[static_cast<std::size_t>(v)];
+    cost.known = std::min(cost.known, most);
   }
   list.clear();
 }

@@ -1,7 +1,9 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // The cost of bringing back each value if it were dropped now. A cost is kept
-// until something that its closure reads is dropped or made: the walk asks for
-// the costs of all values at each drop, and few of them change.
+// until something that its closure reads is made, and is a lower bound from
+// when such a value is dropped: the walk asks for the costs of all values at
+// each drop, few of them change, and most of those that rise are too high
+// anyway.
 #pragma once
 
 #include <optional>
@@ -20,7 +22,7 @@ class Restores {
   /// The price of the value's closure at a position, as log2_of(); nothing
   /// where one of its calls may not run then, or where it is above `most_log`:
   /// a long closure is then not collected to its end. `places`: of all values,
-  /// as changed() told. THROWS: OutOfMemory.
+  /// as added() and dropped() told. THROWS: OutOfMemory.
   std::optional<std::int64_t> log_price(std::int32_t value,
                                         std::int32_t position,
                                         std::span<const Place> places,
@@ -29,8 +31,9 @@ class Restores {
   bool is_known(std::int32_t value) const noexcept {
     return costs_[static_cast<std::size_t>(value)].known == Known::kAll;
   }
-  /// The value's place changed.
-  void changed(std::int32_t value) noexcept;
+  /// The value is in memory now, or no longer.
+  void added(std::int32_t value) noexcept { change(value, Known::kNothing); }
+  void dropped(std::int32_t value) noexcept { change(value, Known::kAtLeast); }
 
  private:
   enum class Known : std::uint8_t { kNothing, kAtLeast, kAll };
@@ -42,6 +45,7 @@ class Restores {
     Known known = Known::kNothing;
   };
 
+  void change(std::int32_t value, Known most) noexcept;
   bool is_enough(const Cost& cost, std::int32_t position,
                  std::int64_t most) const noexcept;
 

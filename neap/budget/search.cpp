@@ -2,6 +2,7 @@
 #include "neap/budget/search.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <random>
 
@@ -11,6 +12,20 @@ namespace neap::budget {
 namespace {
 
 constexpr std::int64_t kNoPrice = std::numeric_limits<std::int64_t>::max();
+// In the order in which each adds most to those before it.
+constexpr std::array<Ranking, 12> kFirst = {
+    {{.price = 1, .size = 1, .time = 1},
+     {.price = 2, .size = 0, .time = 1},
+     {.price = 2, .size = 3, .time = 2},
+     {.price = 2, .size = 1, .time = 2},
+     {.price = 2, .size = 1, .time = 1},
+     {.price = 1, .size = 1, .time = 0},
+     {.price = 1, .size = 0, .time = 2},
+     {.price = 1, .size = 0, .time = 0},
+     {.price = 1, .size = 2, .time = 0},
+     {.price = 2, .size = 3, .time = 3},
+     {.price = 2, .size = 1, .time = 4},
+     {.price = 1, .size = 0, .time = 3}}};
 
 class Search {
  public:
@@ -23,13 +38,25 @@ class Search {
     if (incumbent != nullptr) {
       best_ = *incumbent;
       best_->walks = 0;
+      if (best_->start) {
+        base_ = best_->start->ranking;
+        base_price_ = best_->start->price;
+      }
     }
   }
 
   // With a channel, a coarse grid comes first: few walks are to see all uses
   // of the file.
   void try_rankings() {
+    if (base_price_ != kNoPrice) {
+      return;
+    }
     if (!problem_.channel) {
+      for (const Ranking& ranking : kFirst) {
+        if (!is_over()) {
+          try_ranking(ranking);
+        }
+      }
       try_grid(base_.channel, Grid::kAll);
       return;
     }
@@ -70,6 +97,10 @@ class Search {
   std::optional<Found> best() {
     if (best_) {
       best_->walks = walks_;
+      best_->start.reset();
+      if (base_price_ != kNoPrice) {
+        best_->start = {base_, base_price_};
+      }
     }
     return std::move(best_);
   }
@@ -83,18 +114,28 @@ class Search {
     return grid == Grid::kAll || is_coarse == (grid == Grid::kCoarse);
   }
 
+  static bool is_first(const Ranking& ranking) {
+    return std::ranges::any_of(kFirst, [&](const Ranking& other) {
+      return ranking.price == other.price && ranking.size == other.size &&
+             ranking.time == other.time;
+    });
+  }
+
   void try_grid(int channel, Grid grid) {
     for (int k = 0; k < 2 * 5 * 5 && !is_over(); ++k) {
       Ranking ranking{.price = 1 + k / 25, .size = k / 5 % 5, .time = k % 5};
       ranking.channel = channel;
-      if (is_in(grid, ranking)) {
+      if (is_in(grid, ranking) && (problem_.channel || !is_first(ranking))) {
         try_ranking(ranking);
       }
     }
   }
 
   void try_ranking(const Ranking& ranking) {
-    const std::int64_t found = walk(ranking, best_price());
+    // A little more than the best will do to begin with.
+    const std::int64_t best = best_price();
+    const std::int64_t spare = best == kNoPrice ? 0 : best / 16 + 1;
+    const std::int64_t found = walk(ranking, best + spare);
     if (found < base_price_) {
       base_price_ = found;
       base_ = ranking;

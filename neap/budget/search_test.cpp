@@ -79,6 +79,18 @@ TEST(SearchTest, AnIncumbentIsBeatenOrGivenBack) {
   EXPECT_LT(better->price, small->price);
 }
 
+TEST(SearchTest, AStartTakesThePlaceOfTheRankings) {
+  const Problem problem = random_problem(3, {.calls = 60, .has_limits = false});
+  const std::int64_t target = full_memory(problem) * 9 / 10;
+  const auto first = search(problem, target, {.walks = 50});
+  ASSERT_TRUE(first.has_value() && first->start.has_value());
+  EXPECT_GE(first->start->price, first->price);
+  const auto rest = search(problem, target, {.walks = 250}, &*first);
+  const auto all = search(problem, target, {.walks = 300});
+  EXPECT_EQ(rest->price, all->price);
+  EXPECT_LT(rest->price, first->price);
+}
+
 TEST(SearchTest, StopsWhereThePriceIsGoodEnough) {
   const Problem problem = chain(12);
   EXPECT_EQ(search(problem, 100)->walks, 1);

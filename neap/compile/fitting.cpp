@@ -177,6 +177,7 @@ class Trials {
         best_(std::move(best)) {}
 
   void run(const std::optional<budget::Channel>& channel, const Away& away) {
+    seen_.clear();
     for (const Passes& passes : passes_) {
       // Beside what state leaves, single calls gain little.
       if (away.percent == 0 || passes.fuse == options_.passes.fuse) {
@@ -194,7 +195,9 @@ class Trials {
     const Ordered ordered(traced_, options_, passes, channel, away);
     const Bytes arena = limit_.beside(ordered.program());
     if (arena <= 0 || (best_ && best_->price <= ordered.price()) ||
-        (channel && ordered.away_written() > channel->most_written)) {
+        (channel && ordered.away_written() > channel->most_written) ||
+        !is_new(ordered) ||
+        (best_ && best_->price <= ordered.least_price(arena))) {
       return;
     }
     std::optional<Candidate> found = ordered.best(arena);
@@ -203,10 +206,21 @@ class Trials {
     }
   }
 
+  // Two orders are one where nothing is fused, or moved.
+  bool is_new(const Ordered& ordered) {
+    const std::uint64_t digest = ordered.digest();
+    if (std::ranges::find(seen_, digest) != seen_.end()) {
+      return false;
+    }
+    seen_.push_back(digest);
+    return true;
+  }
+
   const Program& traced_;
   const CompileOptions& options_;
   const ArenaLimit& limit_;
   memory::Vector<Passes> passes_;
+  memory::Vector<std::uint64_t> seen_;  // problems of one channel and choice
   std::optional<Candidate> best_;
 };
 

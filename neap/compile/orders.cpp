@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -24,17 +25,21 @@
 namespace neap::compiler {
 namespace {
 
-// Calls that the walks of one rung visit, about.
-constexpr std::int64_t kEffort = 100'000;
-constexpr std::int64_t kFewWalks = 50;    // all rankings
-constexpr std::int64_t kLeastWalks = 60;  // and some more
-constexpr std::int64_t kMostWalks = 400;
+// Calls that the walks of one rung visit, about. In long programs each walk
+// takes longer for each call, and checkpoints are as good.
+constexpr std::int64_t kEffort = 40'000;
+constexpr std::int64_t kLongProgram = 600;
+constexpr std::int64_t kLittleEffort = 9'000;
+constexpr std::int64_t kFewWalks = 6;
+constexpr std::int64_t kLeastWalks = 60;  // all rankings, and some more
+constexpr std::int64_t kMostWalks = 150;
 
 // Micro-batches need less memory by themselves; below this share of it, calls
 // that run again in fewer of them are as good.
 constexpr std::int64_t kLeastShareOfMicroBatches = 2;
 
-constexpr std::int32_t kLongestStep = 4;
+constexpr std::int32_t kLongestStep = 8;
+constexpr std::int32_t kStepOfMicroBatches = 4;
 
 // The factor from one rung to the next is 2^(-step/32): fewer where walks are
 // longer.
@@ -42,7 +47,10 @@ std::int32_t rung_step(std::int64_t calls) {
   if (calls <= 600) {
     return 1;
   }
-  return calls <= 2000 ? 2 : kLongestStep;
+  if (calls <= 2000) {
+    return 2;
+  }
+  return calls <= 4000 ? 4 : kLongestStep;
 }
 
 // A schedule may need less than the target of its rung: beside the way from one
@@ -58,8 +66,12 @@ Bytes least_limit(Bytes target) {
 }
 
 // Where values are spilled, passes may lower what a schedule needs by a little.
+Bytes most_peak(Bytes limit) {
+  return limit + limit / 16;
+}
+
 bool may_fit(const budget::Rung& rung, Bytes limit) {
-  return rung.peak <= limit + limit / 16;
+  return rung.peak <= most_peak(limit);
 }
 
 // "matmul of fc1", or where it was called.
@@ -223,9 +235,13 @@ budget::LadderOptions Ordered::effort() const {
       .search = {.walks = std::clamp(kEffort / std::max<std::int64_t>(count, 1),
                                      kLeastWalks, kMostWalks)},
       .step = rung_step(count)};
+  if (count > kLongProgram && !channel_) {
+    out.search.walks = std::clamp(kLittleEffort / count, kFewWalks,
+                                  budget::first_walks(problem_));
+  }
   if (passes_.micro_batches > 1) {  // long programs, whose gradients stay
-    out.step = kLongestStep;
-    out.search.walks = kFewWalks;
+    out.step = kStepOfMicroBatches;
+    out.search.walks = budget::first_walks(problem_);
     out.least = budget::full_memory(problem_) / kLeastShareOfMicroBatches;
   }
   return out;
@@ -295,6 +311,12 @@ void Ordered::for_each_within(
       look(found);
     }
   }
+}
+
+std::int64_t Ordered::least_price(Bytes limit) const {
+  const budget::Bound bound = budget::lower_bound(problem_, most_peak(limit));
+  return bound.is_impossible ? std::numeric_limits<std::int64_t>::max()
+                             : price_ + bound.price;
 }
 
 std::uint64_t Ordered::digest() const {

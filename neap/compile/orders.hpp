@@ -71,6 +71,9 @@ class Ordered {
   Bytes away_written() const noexcept { return traffic_.written; }
   /// The cheapest within the limit, where there is one.
   std::optional<Candidate> best(Bytes limit) const;
+  /// No schedule within the limit costs less; the greatest number where there
+  /// is none.
+  std::int64_t least_price(Bytes limit) const;
   /// The least arena that a schedule is found for.
   Bytes least() const;
   /// The call that needs most at once.
