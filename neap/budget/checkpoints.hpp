@@ -44,7 +44,8 @@ class Checkpoints {
   std::int32_t runs(std::int32_t memory) const noexcept {
     return least(from_kept_, stages_.count, memory);
   }
-  /// The steps of that reversal, in order. REQUIRES: it is possible. THROWS: OutOfMemory.
+  /// The steps of that reversal, in order. REQUIRES: it is possible. THROWS:
+  /// OutOfMemory.
   memory::Vector<ChainStep> steps(std::int32_t memory) const;
 
  private:

@@ -34,6 +34,7 @@ bool Closure::add_call(std::int32_t call, std::int32_t position) {
   }
   call_stamp_[index] = stamp_;
   calls_.push_back(call);
+  ++work_;
   run_price_ += problem_->calls[index].price;
   again_until_ = std::min(again_until_, problem_->calls[index].again_until);
   return position <= problem_->calls[index].again_until;

@@ -39,6 +39,9 @@ class Closure {
   std::span<const std::int32_t> reads() const noexcept { return reads_; }
   std::int64_t price() const noexcept { return run_price_ + fetch_price_; }
   std::int64_t run_price() const noexcept { return run_price_; }
+  /// Calls collected since set_work(0), all closures together.
+  std::int64_t work() const noexcept { return work_; }
+  void set_work(std::int64_t work) noexcept { work_ = work; }
   /// The last position at which they all may run.
   std::int32_t again_until() const noexcept { return again_until_; }
 
@@ -56,6 +59,7 @@ class Closure {
   std::int64_t run_price_ = 0;
   std::int64_t fetch_price_ = 0;
   std::int32_t again_until_ = kAlways;
+  std::int64_t work_ = 0;
 };
 
 }  // namespace neap::budget

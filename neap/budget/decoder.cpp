@@ -40,6 +40,8 @@ void Decoder::begin(std::int64_t target, const Ranking& ranking,
     begin_channel();
   }
   restores_.begin(fetch_prices_);
+  pending_.set_work(0);
+  probe_.set_work(0);
   std::fill(places_.begin(), places_.end(), Place::kNowhere);
   std::fill(held_until_.begin(), held_until_.end(), kNever);
   std::fill(pending_reads_.begin(), pending_reads_.end(), 0);
@@ -85,7 +87,7 @@ bool Decoder::visit(std::int32_t position) {
       position < uses_.calls() ? std::span(call(position).reads)
                                : std::span(std::as_const(outliving_));
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
-    if (!find_runs(reads)) {
+    if (is_exhausted() || !find_runs(reads)) {
       break;
     }
     std::size_t done = 0;

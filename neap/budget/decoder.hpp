@@ -57,6 +57,16 @@ class Decoder {
                         std::int64_t below);
 
   const Uses& uses() const noexcept { return uses_; }
+  /// Calls of closures that the latest walk collected: its effort, beside one a
+  /// call. A walk ends without a schedule at kMostWork of them, and as many for
+  /// each call of the problem as kMostWorkACall says: in a chain of which
+  /// little is left, each value that is dropped makes the closures of all
+  /// others longer.
+  std::int64_t work() const noexcept {
+    return pending_.work() + probe_.work() + restores_.work();
+  }
+  static constexpr std::int64_t kMostWork = 2'000'000;
+  static constexpr std::int64_t kMostWorkACall = 1'000;
 
  private:
   static std::size_t at(std::int32_t i) noexcept {
@@ -77,6 +87,9 @@ class Decoder {
   bool find_runs(std::span<const std::int32_t> reads);
   bool is_fetched(std::int32_t v);
   bool can_run(std::int32_t c) const noexcept;
+  bool is_exhausted() const noexcept {
+    return work() > kMostWork + kMostWorkACall * uses_.calls();
+  }
   bool are_there(std::span<const std::int32_t> values) const noexcept;
   void expect_no_more(std::span<const std::int32_t> reads,
                       std::size_t done) noexcept;

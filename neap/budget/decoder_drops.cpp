@@ -96,7 +96,7 @@ bool Decoder::drop_one(std::int32_t c, std::int64_t least_size,
       }
     }
   }
-  if (best == kNever) {
+  if (best == kNever || is_exhausted()) {
     return false;
   }
   const std::int32_t until = needed_at(best);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "neap/budget/evaluate.hpp"
 #include "neap/budget/optimum_for_test.hpp"
 #include "neap/budget/problems_for_test.hpp"
@@ -56,6 +58,28 @@ TEST(DecoderTest, AChainIsBroughtBackPieceByPiece) {
   const Evaluation found = evaluate(problem, decoded->schedule);
   EXPECT_LE(found.peak, 9);
   EXPECT_LE(found.price, 16);  // no layer more than once again
+}
+
+// Gradients of weights come last, so that each gradient of gates is brought
+// back by those of all later cells.
+TEST(DecoderTest, AWalkThatThrashesEnds) {
+  Problem problem = cells(300);
+  std::stable_partition(problem.calls.begin() + 303, problem.calls.end(),
+                        [](const Call& call) { return call.price == 25; });
+  Decoder decoder(problem);
+  const std::int64_t most =
+      Decoder::kMostWork +
+      Decoder::kMostWorkACall * static_cast<std::int64_t>(problem.calls.size());
+  const std::int64_t full = peak_of_all(problem);
+  std::int64_t work = 0;
+  for (std::int64_t percent = 30; percent < 90; percent += 10) {
+    if (decoder.decode(full * percent / 100, {}, kAnything) != nullptr) {
+      EXPECT_LE(decoder.work(), most) << percent;
+    }
+    work = std::max(work, decoder.work());
+  }
+  EXPECT_GT(work, most);
+  EXPECT_LE(work, 2 * most);
 }
 
 TEST(DecoderTest, EndsWhereThePriceIsNotBelow) {

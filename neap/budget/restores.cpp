@@ -14,6 +14,7 @@ Restores::Restores(const Problem& problem, const Uses& uses)
 
 void Restores::begin(std::span<const std::int64_t> fetch_prices) noexcept {
   closure_.set_fetch_prices(fetch_prices);
+  closure_.set_work(0);
   std::fill(costs_.begin(), costs_.end(), Cost());
   for (auto& list : dependants_) {
     list.clear();

@@ -31,6 +31,8 @@ class Restores {
   bool is_known(std::int32_t value) const noexcept {
     return costs_[static_cast<std::size_t>(value)].known == Known::kAll;
   }
+  /// Calls of the closures that were collected since begin().
+  std::int64_t work() const noexcept { return closure_.work(); }
   /// The value is in memory now, or no longer.
   void added(std::int32_t value) noexcept { change(value, Known::kNothing); }
   void dropped(std::int32_t value) noexcept { change(value, Known::kAtLeast); }
