@@ -73,6 +73,9 @@ std::string cuts_of(const compiler::Fitting& fitting) {
   if (fitting.micro_batches != 0) {
     text += fmt::format(", {} micro-batches", fitting.micro_batches);
   }
+  if (fitting.time_pieces != 0) {
+    text += fmt::format(", {} pieces of time", fitting.time_pieces);
+  }
   return text;
 }
 

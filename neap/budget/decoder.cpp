@@ -43,7 +43,10 @@ void Decoder::begin(std::int64_t target, const Ranking& ranking,
   pending_.set_work(0);
   probe_.set_work(0);
   std::fill(places_.begin(), places_.end(), Place::kNowhere);
-  std::fill(held_until_.begin(), held_until_.end(), kNever);
+  for (std::size_t v = 0; v < held_until_.size(); ++v) {
+    held_until_[v] =
+        ranking.keeps_helpers ? problem_->values[v].helps_until : kNever;
+  }
   std::fill(pending_reads_.begin(), pending_reads_.end(), 0);
   present_.clear();
   out_.schedule.runs.clear();

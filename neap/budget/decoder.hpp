@@ -38,6 +38,8 @@ struct Ranking {
   int channel = 1;
   /// The means of each value, where it has them; empty: kCheaper.
   std::span<const Means> means{};
+  /// Values are kept for as long as they help (Value::helps_until).
+  bool keeps_helpers = false;
 };
 
 struct Decoded {

@@ -50,7 +50,9 @@ namespace {
 std::int64_t walks_down(const Problem& problem, const LadderOptions& options) {
   const std::int64_t walks =
       problem.calls.size() <= kFewCalls ? kAllRankings : first_walks(problem);
-  return std::min(walks, options.search.walks);
+  // Once more with values that help kept.
+  const bool is_twice = has_helpers(problem) && !problem.channel;
+  return std::min(is_twice ? 2 * walks : walks, options.search.walks);
 }
 
 // The cheaper of what walks find and of the schedules by checkpoints.

@@ -140,6 +140,12 @@ class Checking {
 
 }  // namespace
 
+bool has_helpers(const Problem& problem) noexcept {
+  return std::any_of(
+      problem.values.begin(), problem.values.end(),
+      [](const Value& value) { return value.helps_until != kNever; });
+}
+
 void check(const Problem& problem) {
   Checking checking(problem);
   if (problem.channel) {

@@ -43,6 +43,9 @@ struct Value {
   /// Whether it may be written to the file once it is made: no call overwrites
   /// it.
   bool may_spill = false;
+  /// A hint: until this position it helps to bring larger values back; walks
+  /// that keep it for that are tried, too. kNever: it helps none.
+  std::int32_t helps_until = kNever;
 };
 
 /// The way to the file and back. It moves one value at a time, in the order of
@@ -71,6 +74,9 @@ struct Problem {
 /// not make or read; a channel's rate or price out of range; sums beyond 2^62,
 /// of sizes, and of prices and the times of moving each value once.
 NEAP_API void check(const Problem& problem);
+
+/// Whether there are values that help (Value::helps_until).
+bool has_helpers(const Problem& problem) noexcept;
 
 enum class Action : std::uint8_t {
   kRun,    // a call runs

@@ -34,7 +34,8 @@ class Search {
       : problem_(problem),
         decoder_(problem),
         target_(target),
-        options_(options) {
+        options_(options),
+        has_helpers_(has_helpers(problem)) {
     if (incumbent != nullptr) {
       best_ = *incumbent;
       best_->walks = 0;
@@ -58,11 +59,17 @@ class Search {
         }
       }
       try_grid(base_.channel, Grid::kAll);
+      if (has_helpers_) {
+        try_grid(base_.channel, Grid::kAll, true);
+      }
       return;
     }
     for (const Grid grid : {Grid::kCoarse, Grid::kFine}) {
       for (const int channel : {1, 0, 4, kNoFile}) {
         try_grid(channel, grid);
+      }
+      if (has_helpers_ && grid == Grid::kCoarse) {
+        try_grid(1, grid, true);
       }
     }
   }
@@ -121,11 +128,14 @@ class Search {
     });
   }
 
-  void try_grid(int channel, Grid grid) {
+  void try_grid(int channel, Grid grid, bool keeps_helpers = false) {
     for (int k = 0; k < 2 * 5 * 5 && !is_over(); ++k) {
       Ranking ranking{.price = 1 + k / 25, .size = k / 5 % 5, .time = k % 5};
       ranking.channel = channel;
-      if (is_in(grid, ranking) && (problem_.channel || !is_first(ranking))) {
+      ranking.keeps_helpers = keeps_helpers;
+      const bool is_done =
+          !problem_.channel && !keeps_helpers && is_first(ranking);
+      if (is_in(grid, ranking) && !is_done) {
         try_ranking(ranking);
       }
     }
@@ -191,6 +201,7 @@ class Search {
   Decoder decoder_;
   std::int64_t target_;
   SearchOptions options_;
+  bool has_helpers_;
   std::optional<Found> best_;
   Ranking base_;
   std::int64_t base_price_ = kNoPrice;

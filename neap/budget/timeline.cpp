@@ -11,12 +11,12 @@ Timeline::Timeline(const Problem& problem) : problem_(&problem) {
   if (has_channel()) {
     const Channel& channel = *problem.channel;
     costs_.reserve(problem.values.size());
-    for (const auto& [value_size, outlives, may_spill] : problem.values) {
+    for (const Value& value : problem.values) {
       costs_.push_back(
-          may_spill
-              ? Cost{.write_time = time_to_move(value_size, channel.write_rate),
-                     .read_time = time_to_move(value_size, channel.read_rate),
-                     .bus_price = bus_price_of(value_size, channel)}
+          value.may_spill
+              ? Cost{.write_time = time_to_move(value.size, channel.write_rate),
+                     .read_time = time_to_move(value.size, channel.read_rate),
+                     .bus_price = bus_price_of(value.size, channel)}
               : Cost{});
     }
     is_on_file_.resize(problem.values.size(), 0);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "neap/compile/orders.hpp"
+#include "neap/compile/time_pieces.hpp"
 #include "neap/memory/out_of_memory.hpp"
 #include "neap/ops/rows.hpp"
 
@@ -68,7 +69,8 @@ const MicroBatches* Cuts::above(Bytes limit) const noexcept {
 Cuts cuts_of(const Program& traced, const CompileOptions& options,
              Bytes arena) {
   Cuts out{.heads = head_pieces(traced, options.passes, arena),
-           .micro_batches = {}};
+           .micro_batches = {},
+           .time = time_pieces(traced, options.passes, arena)};
   if (options.passes.micro_batches != 0) {
     return out;
   }

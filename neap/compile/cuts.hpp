@@ -1,7 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // The ways to run a step for some rows at a time that are worth trying where
-// its arena is limited: heads in pieces (head_pieces.hpp), and the whole batch
-// in micro-batches. Both keep the bits.
+// its arena is limited: heads in pieces (head_pieces.hpp), recurrent layers in
+// pieces of time (time_pieces.hpp), and the whole batch in micro-batches. All
+// keep the bits.
 #pragma once
 
 #include "neap/compile/head_pieces.hpp"
@@ -21,6 +22,8 @@ struct Cuts {
   HeadPieces heads;
   /// Each of more parts than the one before, in a smaller arena.
   memory::Vector<MicroBatches> micro_batches;
+  /// Numbers of pieces of time of recurrent layers.
+  memory::Vector<std::uint32_t> time;
 
   /// The micro-batches in which calls run again to meet a limit: the most of
   /// them that are above it, so that few calls have to. nullptr: none.

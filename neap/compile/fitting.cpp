@@ -63,7 +63,8 @@ void within_memory(bool is_optional, base::FunctionRef<void()> attempt) {
 }
 
 bool is_own_choice(const Passes& passes, const CompileOptions& options) {
-  return passes.micro_batches != options.passes.micro_batches;
+  return passes.micro_batches != options.passes.micro_batches ||
+         passes.time_pieces != options.passes.time_pieces;
 }
 
 // The least that a plan was found for, and the call that sets it.
@@ -253,6 +254,10 @@ std::string ways_of(const Fitting& fitting) {
   if (fitting.micro_batches != 0) {
     ways += fmt::format("{}{} micro-batches", ways.empty() ? "" : ", ",
                         fitting.micro_batches);
+  }
+  if (fitting.time_pieces != 0) {
+    ways += fmt::format("{}recurrent layers in {} pieces of time",
+                        ways.empty() ? "" : ", ", fitting.time_pieces);
   }
   if (fitting.again != 0) {
     ways += fmt::format("{}{} calls run again", ways.empty() ? "" : ", ",

@@ -141,10 +141,12 @@ Candidate all_kept(const Program& traced, const CompileOptions& options,
   out.program.fitting = {.limit = out.arena,
                          .price = out.price,
                          .pieces = out.program.fitting.pieces,
-                         .micro_batches = out.program.fitting.micro_batches};
+                         .micro_batches = out.program.fitting.micro_batches,
+                         .time_pieces = out.program.fitting.time_pieces};
   out.record.passes = bits_of(passes);
   out.record.pieces = passes.pieces;
   out.record.micro_batches = passes.micro_batches;
+  out.record.time_pieces = passes.time_pieces;
   return out;
 }
 
@@ -156,6 +158,7 @@ Fitting fitting_of(const Candidate& found, std::int64_t price, Bytes limit) {
           .again = found.program.fitting.again,
           .pieces = found.program.fitting.pieces,
           .micro_batches = found.program.fitting.micro_batches,
+          .time_pieces = found.program.fitting.time_pieces,
           .spilled = found.program.fitting.spilled,
           .stalls = found.program.fitting.stalls,
           .written = found.program.fitting.written,
@@ -171,31 +174,37 @@ memory::Vector<Passes> candidate_passes(const Passes& passes, const Cuts& cuts,
                                         Bytes limit) {
   memory::Vector<Passes> out;
   const auto add = [&](bool fuse, bool reorder, std::uint32_t pieces,
-                       std::uint32_t micro_batches) {
+                       std::uint32_t micro_batches, std::uint32_t time_pieces) {
     Passes some = passes;
     some.copy_again = false;  // schedules do the same
     some.fuse = fuse && passes.fuse;
     some.reorder = reorder && passes.reorder;
     some.pieces = pieces;
     some.micro_batches = micro_batches;
+    some.time_pieces = time_pieces;
     if (std::ranges::find(out, some) == out.end()) {
       out.push_back(some);
     }
   };
+  const Passes& own = passes;
   for (const bool fuse : {true, false}) {
     for (const bool reorder : {true, false}) {
-      add(fuse, reorder, passes.pieces, passes.micro_batches);
+      add(fuse, reorder, own.pieces, own.micro_batches, own.time_pieces);
     }
   }
   const auto& pieces = cuts.heads.scheduled;
   if (!pieces.empty()) {
-    add(true, false, pieces.front(), passes.micro_batches);
+    add(true, false, pieces.front(), own.micro_batches, own.time_pieces);
   }
   for (const std::uint32_t count : pieces) {
-    add(true, true, count, passes.micro_batches);
+    add(true, true, count, own.micro_batches, own.time_pieces);
+  }
+  for (const std::uint32_t count : cuts.time) {
+    add(true, true, pieces.empty() ? own.pieces : pieces.back(),
+        own.micro_batches, count);
   }
   if (const MicroBatches* some = cuts.above(limit)) {
-    add(true, true, passes.pieces, some->count);
+    add(true, true, own.pieces, some->count, own.time_pieces);
   }
   return out;
 }
@@ -383,6 +392,7 @@ Candidate Ordered::scheduled(const budget::Schedule& schedule) const {
                 .passes = bits_of(passes_),
                 .pieces = passes_.pieces,
                 .micro_batches = passes_.micro_batches,
+                .time_pieces = passes_.time_pieces,
                 .away = away_,
                 .channel = channel_,
                 .schedule = schedule};

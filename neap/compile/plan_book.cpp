@@ -185,7 +185,8 @@ Program PlanBook::planned(const Program& traced, const ArenaLimit& limit) {
   }
   record_ = {.passes = bits_of(options.passes),
              .pieces = options.passes.pieces,
-             .micro_batches = options.passes.micro_batches};
+             .micro_batches = options.passes.micro_batches,
+             .time_pieces = options.passes.time_pieces};
   Program program = traced.copy();
   run_passes(program, options.passes);
   return program;
@@ -198,12 +199,14 @@ Program PlanBook::remade(const Program& traced) const {
   };
   if (record_.passes >> kPassBits != 0 ||
       !is_known(record_.pieces, options_.passes.pieces) ||
-      !is_known(record_.micro_batches, options_.passes.micro_batches)) {
+      !is_known(record_.micro_batches, options_.passes.micro_batches) ||
+      !is_known(record_.time_pieces, options_.passes.time_pieces)) {
     refuse(options_.plan, "a plan is of an unknown kind");
   }
   Passes passes = passes_of(record_.passes);
   passes.pieces = record_.pieces;
   passes.micro_batches = record_.micro_batches;
+  passes.time_pieces = record_.time_pieces;
   if (record_.schedule) {
     return scheduled(traced, passes);
   }
@@ -218,7 +221,8 @@ Program PlanBook::remade(const Program& traced) const {
             price_once_bound(program.copy(), options_.costs.get()) - price, 0),
         .bound = record_.bound,
         .pieces = program.fitting.pieces,
-        .micro_batches = program.fitting.micro_batches};
+        .micro_batches = program.fitting.micro_batches,
+        .time_pieces = program.fitting.time_pieces};
     check_price(program.fitting);
   }
   return program;

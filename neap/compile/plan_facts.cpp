@@ -51,6 +51,8 @@ std::string_view name_of(PlanFact fact) {
       return "number of pieces";
     case PlanFact::kMicroBatches:
       return "number of micro-batches";
+    case PlanFact::kTimePieces:
+      return "number of pieces of time";
     case PlanFact::kShards:
       return "number of shards";
     case PlanFact::kDebug:
@@ -114,6 +116,7 @@ PlanFacts facts_of(const CompileOptions& o) {
   set(PlanFact::kPasses, compiler::bits_of(o.passes));
   set(PlanFact::kPieces, o.passes.pieces);
   set(PlanFact::kMicroBatches, o.passes.micro_batches);
+  set(PlanFact::kTimePieces, o.passes.time_pieces);
   set(PlanFact::kShards, o.shards);
   set(PlanFact::kDebug, bits_of(o.debug));
   set(PlanFact::kPlannerWork, o.planner.work);

@@ -230,6 +230,7 @@ neap::Result<PlanRecord> parse_plan_record(std::span<const std::byte> bytes) {
   out.passes = in.number<std::uint32_t>();
   out.pieces = in.number<std::uint32_t>();
   out.micro_batches = in.number<std::uint32_t>();
+  out.time_pieces = in.number<std::uint32_t>();
   for (std::int64_t* number :
        {&out.limit, &out.arena, &out.price, &out.extra, &out.bound}) {
     *number = in.number<std::int64_t>();
@@ -302,6 +303,7 @@ memory::Vector<std::byte> plan_record_bytes(const PlanRecord& record) {
   out.number(record.passes);
   out.number(record.pieces);
   out.number(record.micro_batches);
+  out.number(record.time_pieces);
   for (const std::int64_t number :
        {record.limit, record.arena, record.price, record.extra, record.bound}) {
     out.number(number);

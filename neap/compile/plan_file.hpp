@@ -27,7 +27,7 @@
 
 namespace neap::compiler {
 
-inline constexpr std::uint32_t kPlanFileVersion = 5;
+inline constexpr std::uint32_t kPlanFileVersion = 6;
 /// A file that is larger is none.
 inline constexpr Bytes kMostPlanFileBytes = 64 * kMiB;
 
@@ -50,13 +50,14 @@ enum class PlanFact : std::uint8_t {
   kPasses,
   kPieces,
   kMicroBatches,
+  kTimePieces,
   kShards,
   kDebug,
   kPlannerWork,
   kGoodEnough,
   kThreads,
 };
-inline constexpr std::size_t kPlanFacts = 22;
+inline constexpr std::size_t kPlanFacts = 23;
 using PlanFacts = std::array<std::int64_t, kPlanFacts>;
 
 /// How one program was made to fit.
@@ -65,6 +66,7 @@ struct PlanRecord {
   std::uint32_t passes = 0;         // bits
   std::uint32_t pieces = 0;         // as Passes::pieces
   std::uint32_t micro_batches = 0;  // as Passes::micro_batches
+  std::uint32_t time_pieces = 0;    // as Passes::time_pieces
   Bytes limit = kUnlimited;         // of the arena
   Bytes arena = 0;
   std::int64_t price = 0;  // as of a Fitting

@@ -132,8 +132,8 @@ NEAP_API std::ostream& operator<<(std::ostream& out,
 /// external_bytes, peak_step {call, op, layer, site}, by_category and by_layer
 /// {name: bytes}, live [{bytes, value, op, category, layer, site}], ops,
 /// plan_seconds, fitting {limit_bytes, price_ns, extra_ns, bound_ns,
-/// calls_again, pieces, micro_batches, values_spilled, states_away,
-/// states_away_bytes, weights_away, weights_away_bytes, stall_ns,
+/// calls_again, pieces, micro_batches, time_pieces, values_spilled,
+/// states_away, states_away_bytes, weights_away, weights_away_bytes, stall_ns,
 /// written_bytes, fetched_bytes, spill_file_bytes}, or null without a limit;
 /// with `measured`, an object of the same names for the measurements. All
 /// lines, whatever max_lines. THROWS: OutOfMemory.

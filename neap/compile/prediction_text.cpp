@@ -90,7 +90,8 @@ class Report {
           format_grouped(p_.fitting.limit), ways_of(p_.fitting),
           p_.fitting.percent(p_.fitting.extra),
           p_.fitting.percent(p_.fitting.bound));
-    } else if (p_.fitting.pieces != 0 || p_.fitting.micro_batches != 0) {
+    } else if (p_.fitting.pieces != 0 || p_.fitting.micro_batches != 0 ||
+               p_.fitting.time_pieces != 0) {
       add("{}\n", ways_of(p_.fitting));
     }
     if (p_.fitting.is_away()) {
@@ -211,6 +212,7 @@ class Json {
     number("calls_again", p_.fitting.again);
     number("pieces", p_.fitting.pieces);
     number("micro_batches", p_.fitting.micro_batches);
+    number("time_pieces", p_.fitting.time_pieces);
     number("values_spilled", p_.fitting.spilled);
     number("states_away", p_.fitting.away);
     number("states_away_bytes",

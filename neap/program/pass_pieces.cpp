@@ -18,8 +18,8 @@
 
 #include "neap/kernels/loss/cross_entropy_rows.hpp"
 #include "neap/kernels/reduction/sum_rows.hpp"
-#include "neap/ops/elementwise/fill.hpp"
 #include "neap/ops/linalg/matmul.hpp"
+#include "neap/program/call_maker.hpp"
 #include "neap/program/head_region.hpp"
 #include "neap/program/passes.hpp"
 #include "neap/program/rewrite.hpp"
@@ -40,10 +40,10 @@ std::int64_t rows_of_piece(std::int64_t rows, std::int64_t pieces) {
   return each + each % 2;
 }
 
-class Cutter {
+class Cutter : CallMaker {
  public:
   Cutter(Program& program, const Head& head, std::int64_t each)
-      : program_(program),
+      : CallMaker(program),
         head_(head),
         each_(each),
         beside_(beside(program, head)),
@@ -66,88 +66,10 @@ class Cutter {
 
  private:
   using Order = memory::Vector<std::uint32_t>;
-  using Operands = memory::Vector<Operand>;
 
-  // --- calls and values -----------------------------------------------------
-
-  // Copies, since the tables grow.
-  Call call(std::uint32_t i) const { return program_.calls[i]; }
-  Operands in(std::uint32_t i) const {
-    const auto read = program_.in(program_.calls[i]);
-    return {read.begin(), read.end()};
-  }
-  Operand out(std::uint32_t i, std::size_t k = 0) const {
-    return program_.out(program_.calls[i])[k];
-  }
-
-  // The one place that makes an operand.
-  Operand view(ValueId id, const tensor::Layout& layout) {
-    return {id, program_.keep(layout)};
-  }
-  Operand whole(ValueId id) {
-    const tensor::Spec& spec = *program_[id].spec;
-    return view(id, tensor::dense_layout(spec.dtype, spec.shape));
-  }
-
-  // Named like another, of another shape.
-  Operand fresh(ValueId like, DType dtype, const Shape& shape) {
-    Value value = program_[like];
-    ValueSpec spec = *value.spec;
-    spec.dtype = dtype;
-    spec.shape = shape;
-    spec.size = shape.element_count() * size_of(dtype);
-    value.spec = program_.keep(spec);
-    value.over = kNoValue;
-    return whole(program_.add(value));
-  }
-
-  // The value after the next call that writes into it, or into rows of it.
-  ValueId next_of(ValueId old) {
-    Value value = program_[old];
-    value.over = old;
-    return program_.add(value);
-  }
-
+  using CallMaker::sliced;
   Operand sliced(const Operand& operand, int axis, const Rows& rows) {
-    return view(operand.value,
-                tensor::sliced(operand.layout, axis,
-                               tensor::Range{rows.first, 1, rows.count}));
-  }
-
-  void add(Call call, std::span<const Operand> read,
-           std::span<const Operand> made) {
-    call.inputs = program_.add(read);
-    call.outputs = program_.add(made);
-    for (const Operand& operand : made) {
-      program_[operand.value].index =
-          static_cast<std::uint32_t>(program_.calls.size());
-    }
-    program_.add(call);
-  }
-
-  // A kernel that is no op's, at the place of another call.
-  Call kernel_like(std::uint32_t i, const kernels::KernelList& list) const {
-    Call it = call(i);
-    it.op = nullptr;
-    it.name = list.name;
-    it.kernels = &list;
-    return it;
-  }
-
-  template <class T>
-  void set_attrs(Call& call, const T& attrs) {
-    call.attrs = program_.keep_attrs(call.op, attrs);
-    call.attrs_size = sizeof(T);
-  }
-
-  ValueId zeros(std::uint32_t near, const Operand& operand) {
-    Call fill = call(near);
-    fill.op = &ops::kFill;
-    fill.name = fill.op->name;
-    fill.kernels = fill.op->kernel;
-    set_attrs(fill, ops::filled_attrs(program_[operand.value].spec, 0.0));
-    add(fill, {}, std::span(&operand, 1));
-    return operand.value;
+    return sliced(operand, axis, rows.first, rows.count);
   }
 
   // --- around the pieces ----------------------------------------------------
@@ -185,19 +107,19 @@ class Cutter {
       return read[0];
     }
     Operand made = fresh(out(head_.grad).value, read[0].layout->dtype, Shape{});
-    add(kernel_like(head_.grad, kernels::cross_entropy_share_kernels),
+    add(kernel_like(call(head_.grad), kernels::cross_entropy_share_kernels),
         std::array{read[0], read[2]}, std::array{made});
     return made;
   }
 
   void end() {
     const Operand losses = whole(losses_);
-    add(kernel_like(head_.loss, kernels::cross_entropy_total_kernels),
+    add(kernel_like(call(head_.loss), kernels::cross_entropy_total_kernels),
         std::array{losses, in(head_.loss)[1]}, std::array{out(head_.loss)});
     for (std::size_t u = 0; u < sums_.size(); ++u) {
       const HeadUse& use = head_.uses[u];
       if (use.kind == RowUse::kAdded) {
-        add(kernel_like(use.call, kernels::sum_rows_end_kernels),
+        add(kernel_like(call(use.call), kernels::sum_rows_end_kernels),
             std::array{whole(sums_[u])}, std::array{out(use.call)});
       }
     }
@@ -235,7 +157,7 @@ class Cutter {
     losses_ = next_of(losses_);
     const Operand old = out(head_.loss, 1);
     Operand lse = fresh(old.value, old.layout->dtype, Shape{rows.count});
-    add(kernel_like(head_.loss, kernels::cross_entropy_rows_kernels),
+    add(kernel_like(call(head_.loss), kernels::cross_entropy_rows_kernels),
         std::array{logits, sliced(in(head_.loss)[1], 0, rows)},
         std::array{sliced(whole(losses_), 0, rows), lse});
     return lse;
@@ -324,13 +246,12 @@ class Cutter {
 
   void use_added(std::size_t u, const Rows& rows, const Operand& gradient) {
     sums_[u] = next_of(sums_[u]);
-    Call sum = kernel_like(head_.uses[u].call, kernels::sum_rows_kernels);
+    Call sum = kernel_like(call(head_.uses[u].call), kernels::sum_rows_kernels);
     set_attrs(sum, kernels::SumRowsAttrs{.first = rows.first});
     sum.reads_outputs = true;
     add(sum, std::array{gradient}, std::array{whole(sums_[u])});
   }
 
-  Program& program_;
   const Head& head_;
   std::int64_t each_;  // rows
   BesideHead beside_;

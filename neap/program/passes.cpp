@@ -59,6 +59,10 @@ void run_order_passes(Program& program, const Passes& passes) {
     cut_into_pieces(program, passes.pieces);
     check(program, "after pieces");
   }
+  if (passes.time_pieces > 1) {
+    cut_time(program, passes.time_pieces);
+    check(program, "after time_pieces");
+  }
   if (passes.common_subexpressions) {
     if (passes.gradient_release) {  // as low as the peak will be, about
       checked(program, release_gradients, "after gradient_release");

@@ -28,6 +28,9 @@ struct Passes {
   /// The number of micro-batches (cut_into_micro_batches()), chosen where an
   /// arena_limit or a budget is not met else; 0, 1: whole.
   std::uint32_t micro_batches = 0;
+  /// The number of pieces of time of recurrent layers (cut_time()), chosen
+  /// where an arena_limit or a budget is not met else; 0, 1: whole.
+  std::uint32_t time_pieces = 0;
 
   static constexpr Passes none() noexcept {
     return {.dead_code = false,
@@ -76,6 +79,14 @@ NEAP_API void fold_constants(Program& program);
 /// plug-in's kernels have precedence. RETURNS: the number of heads that were
 /// cut.
 NEAP_API std::size_t cut_into_pieces(Program& program, std::uint32_t pieces);
+
+/// Cuts recurrent layers (lstm, gru, rnn), their gradients and the products
+/// that read those into so many pieces of time, at most one a step, to the same
+/// bits; `fitting.time_pieces` says in how many. A layer stays whole where
+/// other calls read the gates that it keeps, or their cotangents, or gradients
+/// of it are added to where they lie, and where a plug-in's kernels have
+/// precedence. RETURNS: the number of layers that were cut.
+NEAP_API std::size_t cut_time(Program& program, std::uint32_t pieces);
 
 /// The rows of the first tensor among the arguments; 0: there is none.
 NEAP_API std::int64_t rows_of_batch(const Program& program) noexcept;

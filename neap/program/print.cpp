@@ -57,6 +57,10 @@ class Printer {
     if (program_.fitting.micro_batches != 0) {
       add("{} micro-batches\n", program_.fitting.micro_batches);
     }
+    if (program_.fitting.time_pieces != 0) {
+      add("recurrent layers in {} pieces of time\n",
+          program_.fitting.time_pieces);
+    }
     if (program_.fitting.pieces != 0) {
       add("cross_entropy in {} pieces\n", program_.fitting.pieces);
     }

@@ -260,6 +260,7 @@ struct Fitting {
   std::uint32_t again = 0;   // calls that run again
   std::uint32_t pieces = 0;  // of a head (cut_into_pieces()); 0: whole
   std::uint32_t micro_batches = 0;  // (cut_into_micro_batches()); 0: whole
+  std::uint32_t time_pieces = 0;    // of layers (cut_time()); 0: whole
   std::uint32_t spilled = 0;        // writes to the spill file in a run
   std::int64_t stalls = 0;          // part of `extra`: a run waits for the file
   Bytes written = 0;                // to the file in a run
@@ -273,7 +274,7 @@ struct Fitting {
   /// True where the limit makes the program do what it would not do otherwise.
   bool is_changed() const noexcept {
     return again != 0 || spilled != 0 || pieces != 0 || micro_batches != 0 ||
-           is_away();
+           time_pieces != 0 || is_away();
   }
   bool is_away() const noexcept { return away != 0 || weights != 0; }
   /// Nanoseconds as a share of the price without a limit, in percent.

@@ -32,10 +32,37 @@ class Converter {
     for (std::uint32_t i = 0; i < program_.calls.size(); ++i) {
       convert(i);
     }
+    if (program_.fitting.time_pieces != 0) {
+      keep_states();
+    }
     return std::move(out_);
   }
 
  private:
+  // The states between pieces of time are small beside what calls make of them;
+  // without one, all pieces before would have to run again.
+  void keep_states() {
+    constexpr std::int64_t kSmall = 4;  // a quarter
+    memory::Vector<std::int32_t> last_read(out_.values.size(), budget::kNever);
+    for (std::size_t i = 0; i < out_.calls.size(); ++i) {
+      for (const std::int32_t v : out_.calls[i].reads) {
+        last_read[static_cast<std::size_t>(v)] = static_cast<std::int32_t>(i);
+      }
+    }
+    for (const budget::Call& call : out_.calls) {
+      for (const std::int32_t made : call.makes) {
+        const auto m = static_cast<std::size_t>(made);
+        for (const std::int32_t read : call.reads) {
+          budget::Value& value = out_.values[static_cast<std::size_t>(read)];
+          if (call.again_until != budget::kNever &&
+              value.size <= out_.values[m].size / kSmall) {
+            value.helps_until = std::max(value.helps_until, last_read[m]);
+          }
+        }
+      }
+    }
+  }
+
   bool is_on_host(ValueId id) const {
     return program_[id].spec->space == memory::kHost;
   }

@@ -26,6 +26,7 @@
 //   in[..] dy     (T, b, h)   units dense; has_dy
 //   in[..] dh_n   (b, h)      dense; has_dh
 //   in[..] dc     (T, b, h)   dense, of c itself; has_dc
+//   in[..] dc_n   (b, h)      dense, dc0 of the steps that follow; has_last_dc
 //   out[0] dgates (T, b, 4h)  may be gates
 //   out[1] dh0    (b, h)      (0) unless wants_state
 //   out[2] dc0    (b, h)      (0) unless wants_state

@@ -293,16 +293,22 @@ class Backward {
     dy_ = take(attrs_.has_dy);
     last_dh_ = take(attrs_.has_dh);
     given_dc_ = take(attrs_.has_dc);
+    last_dc_ = take(attrs_.has_last_dc);
   }
 
   void begin() noexcept {
-    if (last_dh_ != nullptr) {
-      std::copy_n(last_dh_->as<const T>(), cells_, dh_);
-    } else {
-      std::fill_n(dh_, cells_, T{0});
-    }
+    begin_with(last_dh_, dh_);
     if (form_.has_c) {
-      std::fill_n(dc_, cells_, T{0});
+      begin_with(last_dc_, dc_);
+    }
+  }
+
+  // Zeros where nothing is given.
+  void begin_with(const Strided* given, T* carried) const noexcept {
+    if (given != nullptr) {
+      std::copy_n(given->as<const T>(), cells_, carried);
+    } else {
+      std::fill_n(carried, cells_, T{0});
     }
   }
 
@@ -369,6 +375,7 @@ class Backward {
   const Strided* dy_ = nullptr;
   const Strided* last_dh_ = nullptr;
   const Strided* given_dc_ = nullptr;
+  const Strided* last_dc_ = nullptr;
   Factor* packed_ = nullptr;
   Factor* after_[2] = {nullptr, nullptr};
   std::int64_t after_step_ = 0;

@@ -47,6 +47,7 @@ struct RecurrentGradAttrs {
   bool has_dh = false;  // the cotangent of the last h
   bool has_dc = false;  // of lstm's c
   bool wants_state = false;
+  bool has_last_dc = false;  // what lstm's later steps give to the last c
   Precision precision = Precision::kF32;  // of the product with d gates
 };
 

@@ -183,9 +183,11 @@ class ReferenceBackward : public ReferenceSteps {
     values_ = take(form.kept != 0);
     state_ = take(attrs_.has_state && form.kept != 0);
     dy_ = take(attrs_.has_dy);
-    last_dh_ = take(attrs_.has_dh);
+    const Strided* const last_dh = take(attrs_.has_dh);
     given_dc_ = take(attrs_.has_dc);
-    std::fill_n(dh_, 2 * sizes_.batch * sizes_.hidden, T{0});
+    const Strided* const last_dc = take(attrs_.has_last_dc);
+    begin_with(last_dh, dh_);
+    begin_with(last_dc, dc_);
   }
 
   bool is_relu() const noexcept { return attrs_.is_relu; }
@@ -207,8 +209,6 @@ class ReferenceBackward : public ReferenceSteps {
     T sum = dh_[at(0, row, unit)];
     if (!is_last()) {
       sum = product(sum, time(1), row, unit);
-    } else if (last_dh_ != nullptr) {
-      sum += last_dh_->as<const T>()[at(0, row, unit)];
     }
     return dy_ == nullptr
                ? sum
@@ -241,6 +241,15 @@ class ReferenceBackward : public ReferenceSteps {
   }
 
  private:
+  // Zeros where nothing is given.
+  void begin_with(const Strided* given, T* carried) const noexcept {
+    const std::int64_t cells = sizes_.batch * sizes_.hidden;
+    if (given != nullptr) {
+      std::copy_n(given->as<const T>(), cells, carried);
+    } else {
+      std::fill_n(carried, cells, T{0});
+    }
+  }
   std::int64_t gate_at(std::int64_t time, std::int64_t row, std::int64_t column,
                        std::int64_t unit) const noexcept {
     return at(time, row, column * sizes_.hidden + unit, form_.columns());
@@ -271,7 +280,6 @@ class ReferenceBackward : public ReferenceSteps {
   const Strided* values_ = nullptr;
   const Strided* state_ = nullptr;
   const Strided* dy_ = nullptr;
-  const Strided* last_dh_ = nullptr;
   const Strided* given_dc_ = nullptr;
 };
 

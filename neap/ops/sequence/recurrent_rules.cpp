@@ -96,6 +96,7 @@ void infer_recurrent_grad(const OpArgs& args, const RecurrentCounts& counts,
   expect(attrs.has_dy, all);
   expect(attrs.has_dh, one);
   expect(attrs.has_dc, all);
+  expect(attrs.has_last_dc, one);
   for (std::size_t k = 1; k <= counts.states; ++k) {
     out[k].dtype = out[0].dtype;
     out[k].shape = attrs.wants_state ? one : Shape{0};
