@@ -143,5 +143,74 @@ TEST(RecurrentTest, LetsNaNThrough) {
   }
 }
 
+// Steps [first, first + count) of an array over time, as its own.
+template <class T>
+Array steps_of(Array& all, const Shape& shape, std::int64_t first) {
+  const std::int64_t step = all.count() / all.view().shape[0];
+  return Array::of<T>(shape, Lay::kDense, [&](std::int64_t i) {
+    return all.at<T>(first * step + i);
+  });
+}
+
+// lstm_grad over the later steps, then over the earlier ones from what those
+// have left, has the bits of one call.
+template <class T>
+void expect_same_in_two_parts(bool by_reference) {
+  constexpr std::int64_t kSteps = 5;
+  constexpr std::int64_t kLater = 2;
+  constexpr std::int64_t kEarlier = kSteps - kLater;
+  Case c{.steps = kSteps, .batch = 3, .hidden = 17};
+  Results whole = run<T>(c, by_reference);
+  std::vector<Array>& y = whole.forward;
+  Array dy = made<T>({kSteps, c.batch, c.hidden}, 6);
+  Array dc = made<T>({kSteps, c.batch, c.hidden}, 8);
+  const auto part = [&](std::int64_t first, std::int64_t count, Array before,
+                        Array dh, Array* last_dc) {
+    std::vector<Array> in;
+    in.push_back(steps_of<T>(y[2], {count, c.batch, 4 * c.hidden}, first));
+    in.push_back(made<T>({4 * c.hidden, c.hidden}, 2));
+    in.push_back(steps_of<T>(y[3], {count, c.batch, c.hidden}, first));
+    in.push_back(std::move(before));
+    in.push_back(steps_of<T>(dy, {count, c.batch, c.hidden}, first));
+    in.push_back(std::move(dh));
+    in.push_back(steps_of<T>(dc, {count, c.batch, c.hidden}, first));
+    if (last_dc != nullptr) {
+      in.push_back(*last_dc);
+    }
+    std::vector<Array> out;
+    out.emplace_back(Shape{count, c.batch, 4 * c.hidden}, dtype_of<T>);
+    out.emplace_back(Shape{c.batch, c.hidden}, dtype_of<T>);
+    out.emplace_back(Shape{c.batch, c.hidden}, dtype_of<T>);
+    const RecurrentGradAttrs attrs{.has_state = true,
+                                   .has_dy = true,
+                                   .has_dh = true,
+                                   .has_dc = true,
+                                   .wants_state = true,
+                                   .has_last_dc = last_dc != nullptr};
+    call(pick<T>(lstm_grad_kernels, by_reference), views_of(in), views_of(out),
+         &attrs, 1);
+    return out;
+  };
+  std::vector<Array> later = part(
+      kEarlier, kLater, steps_of<T>(y[3], {c.batch, c.hidden}, kEarlier - 1),
+      made<T>({c.batch, c.hidden}, 7), nullptr);
+  std::vector<Array> earlier =
+      part(0, kEarlier, made<T>({c.batch, c.hidden}, 5), later[1], &later[2]);
+  const auto want = whole.backward[0].elements();
+  auto got = earlier[0].elements();
+  const auto rest = later[0].elements();
+  got.insert(got.end(), rest.begin(), rest.end());
+  EXPECT_EQ(got, want);
+  EXPECT_EQ(earlier[1].elements(), whole.backward[1].elements());
+  EXPECT_EQ(earlier[2].elements(), whole.backward[2].elements());
+}
+
+TEST(RecurrentTest, AGradientGoesOnFromLaterSteps) {
+  for (const bool by_reference : {false, true}) {
+    expect_same_in_two_parts<float>(by_reference);
+    expect_same_in_two_parts<double>(by_reference);
+  }
+}
+
 }  // namespace
 }  // namespace neap::kernels::testing
