@@ -92,6 +92,7 @@
 #include "neap/optim/adam.hpp"
 #include "neap/optim/clip.hpp"
 #include "neap/optim/ema.hpp"
+#include "neap/optim/lbfgs.hpp"
 #include "neap/optim/lion.hpp"
 #include "neap/optim/muon.hpp"
 #include "neap/optim/plateau.hpp"

@@ -5,6 +5,7 @@
 #include "modules.hpp"
 #include "neap/optim/adafactor.hpp"
 #include "neap/optim/adam.hpp"
+#include "neap/optim/lbfgs.hpp"
 #include "neap/optim/lion.hpp"
 #include "neap/optim/muon.hpp"
 #include "neap/optim/rmsprop.hpp"
@@ -115,6 +116,42 @@ void bind_matrix(nb::module_& m) {
       nb::arg("adam_eps") = 1e-10);
 }
 
+double lbfgs_step(optim::LBFGS& self, const nb::object& closure) {
+  return self.step(
+      [&] {
+        const nb::object result =
+            in_python([&] { return nb::object(closure()); });
+        Tensor loss;
+        if (result.is_none() || !nb::try_cast(result, loss, false)) {
+          throw nb::type_error(
+              "LBFGS.step: the closure returned no Tensor; it is to return the "
+              "loss");
+        }
+        return loss;
+      },
+      here());
+}
+
+void bind_lbfgs(nb::module_& m) {
+  nb::class_<optim::LBFGS, Optimizer>(m, "_LBFGS", nb::dynamic_attr())
+      .def(
+          "__init__",
+          [](optim::LBFGS* self, const Parameters& parameters, double lr,
+             int max_iter, int max_eval, double tolerance_grad,
+             double tolerance_change, int history_size, bool line_search) {
+            new (self) optim::LBFGS(
+                parameters.list, {lr, max_iter, max_eval, tolerance_grad,
+                                  tolerance_change, history_size, line_search});
+          },
+          nb::arg("parameters"), nb::kw_only(), nb::arg("lr") = 1.0,
+          nb::arg("max_iter") = 20, nb::arg("max_eval") = 0,
+          nb::arg("tolerance_grad") = 1e-7, nb::arg("tolerance_change") = 1e-9,
+          nb::arg("history_size") = 10, nb::arg("line_search") = true)
+      .def("step", &lbfgs_step, nb::arg("closure"),
+           "Up to max_iter iterations; the loss before the first. The closure "
+           "computes the loss and its gradients, and returns the loss.");
+}
+
 }  // namespace
 
 void bind_optimizers(nb::module_& m) {
@@ -122,6 +159,7 @@ void bind_optimizers(nb::module_& m) {
   bind_adam<optim::AdamW>(m, "_AdamW", 1e-2);
   bind_elementwise(m);
   bind_matrix(m);
+  bind_lbfgs(m);
 }
 
 }  // namespace neap::python

@@ -298,7 +298,63 @@ void Optimizer::finish(Planned& planned, const StepOptions& options,
   }
 }
 
+double Optimizer::begin_own_step() {
+  fill_rates(1);
+  return rate(0, 0);
+}
+
+bool Optimizer::acquire_state(base::SiteId site) {
+  threads::Executor& executor = tensor::executor();
+  bool is_new = false;
+  memory::Vector<State> made(slots_.size());
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const std::size_t count = states_at(i);
+    for (std::size_t k = 0; k < count; ++k) {
+      made[i][k] = slots_[i].state[k];
+      if (!made[i][k].defined()) {
+        is_new = true;
+        made[i][k] = zeros_for(parameters_[i].tensor, state_shape(i, k),
+                               state_tag(i, site), executor);
+      }
+      made[i][k].array()->storage()->fetch_elements();
+    }
+  }
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    slots_[i].state = std::move(made[i]);
+    slots_[i].states_used = states_at(i);
+  }
+  return is_new;
+}
+
+void Optimizer::forget_state() noexcept {
+  for (Slot& slot : slots_) {
+    slot.state = {};
+    slot.states_used = 0;
+  }
+}
+
+void Optimizer::end_own_step(std::int64_t updates, bool is_good,
+                             base::SiteId site) noexcept {
+  for (Slot& slot : slots_) {
+    slot.steps += updates;
+    for (const Tensor& state : slot.state) {
+      if (state.defined()) {
+        state.array()->storage()->bump_version(site);
+      }
+    }
+  }
+  if (!is_good) {
+    return;
+  }
+  take_rates(0);
+  ++step_count_;
+  if (graph::UpdateWatcher* watcher = graph::update_watcher()) {
+    watcher->updated(this);
+  }
+}
+
 void Optimizer::step(const StepOptions& options, CallSite site) {
+  check_plain_step();
   const base::SiteId where = site_or_context(site);
   if (graph::Trace* trace = graph::trace()) {
     record(*trace, options, where);

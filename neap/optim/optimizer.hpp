@@ -182,6 +182,30 @@ class NEAP_API Optimizer : public graph::RunListener {
   /// THROWS: TraceError while a step is traced: it would keep the value read.
   static void check_not_read(const char* function);
   void note_groups_read() const;
+
+  // --- for an optimizer that has a step of its own ---------------------------
+
+  /// Asked first by step(): an optimizer with a step of its own refuses.
+  virtual void check_plain_step() const {}
+  /// The rate of the step to come in the first group. THROWS: as step() for it.
+  double begin_own_step();
+  /// Creates all state that is missing (zeros), and brings the rest to memory;
+  /// it counts as used from then on. RETURNS: whether any was missing. THROWS:
+  /// OutOfMemory, IoError; the state is then as before.
+  bool acquire_state(base::SiteId site);
+  /// Frees all state, as before the first step.
+  void forget_state() noexcept;
+  /// REQUIRES: acquire_state() was called.
+  const Tensor& own_state(std::size_t index, std::size_t k) const noexcept {
+    return slots_[index].state[k];
+  }
+  /// The updates of the first parameter, as all have as many.
+  std::int64_t own_updates() const noexcept { return slots_[0].steps; }
+  /// Counts updates of all parameters, and the step where it succeeded. State
+  /// was written.
+  void end_own_step(std::int64_t updates, bool is_good,
+                    base::SiteId site) noexcept;
+
   /// Notes changed options of a group; called after each change.
   void note_options(int group) noexcept;
 

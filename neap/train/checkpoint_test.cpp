@@ -3,9 +3,12 @@
 
 #include <gmock/gmock.h>
 
+#include "neap/autograd/backward.hpp"
 #include "neap/files/fault_door.hpp"
 #include "neap/files/temporary_folder.hpp"
+#include "neap/ops/loss/cross_entropy.hpp"
 #include "neap/optim/adam.hpp"
+#include "neap/optim/lbfgs.hpp"
 #include "neap/optim/sgd.hpp"
 #include "neap/tensor/door_test.hpp"
 #include "neap/testing/fail_sweep.hpp"
@@ -394,6 +397,58 @@ TEST_F(CheckpointTest, EveryRefusalOfMemoryLeavesFileAndRunAsTheyWere) {
   EXPECT_TRUE(read.ok()) << read.problems.front();
   EXPECT_GT(read.failures, 50);
   EXPECT_EQ(run.hash(), saved.hash());
+}
+
+// An optimizer whose step takes a closure, and whose state has other shapes
+// than its parameters.
+struct WholeBatch {
+  double step() {
+    const UseGenerator using_it(generator);
+    loader.start(0);
+    const data::Batch& batch = *loader.next();
+    return lbfgs.step([&] {
+      lbfgs.zero_grad();
+      Tensor loss = cross_entropy(net(batch.input), batch.target);
+      backward(loss);
+      return loss;
+    });
+  }
+  Checkpoint checkpoint() {
+    return {.model = net, .optimizer = lbfgs, .generator = generator};
+  }
+
+  Generator generator{7};
+  UseGenerator use{generator};
+  Sides data;
+  Net net;
+  optim::LBFGS lbfgs{net.parameters(), {.max_iter = 3, .history_size = 2}};
+  data::Loader loader{data, {.batch = 20}};
+};
+
+TEST_F(CheckpointTest, LbfgsContinuesInTheSameBits) {
+  WholeBatch whole;
+  whole.net.eval();
+  for (int i = 0; i < 3; ++i) {
+    whole.step();
+  }
+  ASSERT_TRUE(whole.checkpoint().save(path()));
+  WholeBatch rest;
+  rest.net.eval();
+  const auto loaded = rest.checkpoint().load(path());
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(whole.step(), rest.step());
+  }
+  EXPECT_EQ(state_hash(whole.net, whole.lbfgs, whole.generator),
+            state_hash(rest.net, rest.lbfgs, rest.generator));
+}
+
+TEST_F(CheckpointTest, ATrainerDoesNotStepLbfgsWhichNeedsAClosure) {
+  WholeBatch run;
+  Trainer trainer(run.net, run.lbfgs, run.loader);
+  const std::uint64_t before = state_hash(run.net, run.lbfgs, run.generator);
+  EXPECT_THROW(trainer.step(), ValueError);
+  EXPECT_EQ(state_hash(run.net, run.lbfgs, run.generator), before);
 }
 
 }  // namespace

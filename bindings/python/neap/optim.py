@@ -106,6 +106,15 @@ class Muon(_optim._Muon):
     group with by_adam=True takes AdamW: embeddings, heads, vectors."""
 
 
+class LBFGS(_optim._LBFGS):
+    """The limited-memory quasi-Newton method, as torch.optim.LBFGS, with its
+    strong-Wolfe line search unless line_search=False: step(closure). All
+    parameters are one group."""
+
+    def __init__(self, parameters, **options):
+        super().__init__(_parameters(parameters), **options)
+
+
 class Ema(_optim._Ema):
     """Exponential moving averages of parameters, which often evaluate better:
     update() after each step of the optimizer."""

@@ -1,5 +1,5 @@
 # Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import Any, Literal
 from typing_extensions import Self
@@ -52,6 +52,10 @@ class Adafactor(_optim._Adafactor):
 class Muon(_optim._Muon):
     def __init__(self, parameters: _Groups, *, lr: float = 0.001, weight_decay: float = 0.1, momentum: float = 0.95, nesterov: bool = True, ns_steps: int = 5, eps: float = 1e-07, rate: Literal["original", "adamw", "none"] = "original", by_adam: bool = False, beta1: float = 0.9, beta2: float = 0.95, adam_eps: float = 1e-10) -> None: ...
     def add_group(self, params: _Parameters, **options: Any) -> None: ...
+
+class LBFGS(_optim._LBFGS):
+    def __init__(self, parameters: _Parameters, *, lr: float = 1.0, max_iter: int = 20, max_eval: int = 0, tolerance_grad: float = 1e-07, tolerance_change: float = 1e-09, history_size: int = 10, line_search: bool = True) -> None: ...
+    def step(self, closure: Callable[[], Tensor]) -> float: ...  # type: ignore[override]
 
 class Ema(_optim._Ema):
     def __init__(self, parameters: _Parameters, *, decay: float = 0.999, warm_up: bool = False) -> None: ...

@@ -289,3 +289,67 @@ def test_checkpoints_of_another_run_change_nothing(tmp_path):
     with pytest.raises(neap.IoError):
         neap.train.Checkpoint(net, adam).save(tmp_path / "no" / "run")
     assert optim.state_hash(other, sgd) == before
+
+
+def rosenbrock():
+    w = neap.tensor([-1.2, 1.0], requires_grad=True)
+    lbfgs = optim.LBFGS([("w", w)])
+
+    def closure():
+        lbfgs.zero_grad()
+        loss = (100 * (w[1] - w[0] ** 2) ** 2 + (1 - w[0]) ** 2).sum()
+        loss.backward()
+        return loss
+
+    return w, lbfgs, closure
+
+
+def test_lbfgs_finds_the_minimum_of_rosenbrock():
+    w, lbfgs, closure = rosenbrock()
+    losses = [lbfgs.step(closure) for _ in range(5)]
+    assert losses[0] == pytest.approx(24.2, rel=1e-5)
+    np.testing.assert_allclose(w.numpy(), [1, 1], atol=1e-2)
+    assert lbfgs.step_count == 5
+    assert lbfgs.state_bytes() == 2 * 11 * 2 * 4
+
+
+def test_lbfgs_says_what_it_cannot_do():
+    w, lbfgs, closure = rosenbrock()
+    with pytest.raises(TypeError):
+        lbfgs.step()
+    with pytest.raises(TypeError, match="loss"):
+        lbfgs.step(lambda: None)
+    with pytest.raises(ZeroDivisionError):
+        lbfgs.step(lambda: 1 / 0)
+    before = w.numpy().copy()
+    with pytest.raises(neap.TraceError, match="LBFGS.step"):
+        neap.compile(lambda: lbfgs.step(closure))()
+    np.testing.assert_array_equal(w.numpy(), before)
+    with pytest.raises(neap.InvalidValue, match="history_size"):
+        optim.LBFGS([w], history_size=0)
+
+
+def test_a_checkpoint_continues_lbfgs_in_the_same_bits(tmp_path):
+    def run():
+        neap.seed(5)
+        net = nn.Linear(4, 3)
+        lbfgs = optim.LBFGS(net, max_iter=3, history_size=4)
+        x, y = batch()
+
+        def closure():
+            lbfgs.zero_grad()
+            loss = neap.cross_entropy(net(x), y)
+            loss.backward()
+            return loss
+
+        return net, lbfgs, closure
+
+    net, lbfgs, closure = run()
+    for _ in range(3):
+        lbfgs.step(closure)
+    neap.train.Checkpoint(net, lbfgs).save(tmp_path / "x.safetensors")
+    other, second, again = run()
+    neap.train.Checkpoint(other, second).load(tmp_path / "x.safetensors")
+    for _ in range(3):
+        assert lbfgs.step(closure) == second.step(again)
+    assert optim.state_hash(net, lbfgs) == optim.state_hash(other, second)

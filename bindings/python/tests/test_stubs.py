@@ -25,7 +25,7 @@ USED_INSIDE = {"Tensor", "DType", "DTypeError", "InvalidValue",
                "from_dlpack", "Compiled"}
 CLASSES = ["Tensor", "Compiled", "ParameterList", "Prediction", "Scope", "Spec",
            "OutOfMemory", "nn.Module", "nn.Sequential", "nn.Linear",
-           "optim.AdamW", "optim.Optimizer", "optim.Ema", "optim.Muon",
+           "optim.AdamW", "optim.Optimizer", "optim.Ema", "optim.Muon", "optim.LBFGS",
            "optim.ReduceOnPlateau", "train.Checkpoint", "memory.Baseline",
            "memory.Growth", "memory.Domain", "Budget", "data.Loader",
            "data.TensorSet", "FitPoint"]
