@@ -10,7 +10,7 @@ namespace neap::compiler {
 namespace {
 
 constexpr Bytes kLeastShare = 8;  // of the arena: an eighth
-constexpr std::int64_t kPieces[] = {10, 25};
+constexpr std::int64_t kPieces[] = {5, 10, 25};
 
 }  // namespace
 

@@ -155,14 +155,14 @@ void expect_same_in(std::uint32_t k, const Case& c, const Program& whole,
   Program program = whole.copy();
   const EffectOrder order(program);
   ASSERT_EQ(cut_time(program, k), static_cast<std::size_t>(c.layers));
-  EXPECT_EQ(fault_of(program), "");
+  ASSERT_EQ(fault_of(program), "");
   EXPECT_EQ(order.fault_of(program), "");
   const std::int64_t each = (c.steps + k - 1) / k;
   EXPECT_EQ(program.fitting.time_pieces, (c.steps + each - 1) / each);
   expect_same(interpret(program, std::span(&given, 1)), expected);
   Program passed = whole.copy();
   run_passes(passed, Passes{.time_pieces = k});
-  EXPECT_EQ(fault_of(passed), "");
+  ASSERT_EQ(fault_of(passed), "");
   EXPECT_EQ(passed.fitting.time_pieces, program.fitting.time_pieces);
   expect_same(interpret(passed, std::span(&given, 1)), expected);
 }
@@ -189,18 +189,11 @@ void expect_same_bits(const Case& c) {
 
 // Every net, in both directions, with and without a state.
 void expect_same_of_all(Case c) {
-  for (const Net net : kNets) {
-    for (const bool is_reverse : {false, true}) {
-      for (const bool has_state : {false, true}) {
-        c.net = net;
-        c.is_reverse = is_reverse;
-        c.has_state = has_state;
-        expect_same_bits(c);
-        if (testing::Test::HasFailure()) {
-          return;
-        }
-      }
-    }
+  for (int k = 0; k < 16 && !testing::Test::HasFailure(); ++k) {
+    c.net = kNets.at(static_cast<std::size_t>(k / 4));
+    c.is_reverse = k % 2 != 0;
+    c.has_state = k / 2 % 2 != 0;
+    expect_same_bits(c);
   }
 }
 

@@ -91,23 +91,25 @@ class TimeCutter : TimeSums {
 
   void note_places() {
     for (std::uint32_t l = 0; l < layers_.size(); ++l) {
-      const TimeLayer& layer = layers_[l];
-      at_[layer.call] = {What::kForward, l};
-      for (std::uint32_t g = 0; g < layer.grads.size(); ++g) {
-        const TimeGrad& grad = layer.grads[g];
-        at_[grad.call] = {grad.is_late ? What::kGone : What::kGrad, l, g};
-        for (const TimeUse& use : grad.uses) {
-          at_[use.call] = {What::kGone};
-          if (use.copy != kNoCall) {
-            at_[use.copy] = {What::kGone};
-          }
-        }
-        for (const std::uint32_t i : grad.after) {
-          at_[i] = {What::kGone};
-        }
-        at_[grad.place] = {What::kUses, l, g};
+      at_[layers_[l].call] = {What::kForward, l};
+      for (std::uint32_t g = 0; g < layers_[l].grads.size(); ++g) {
+        note_places(l, g);
       }
     }
+  }
+  void note_places(std::uint32_t l, std::uint32_t g) {
+    const TimeGrad& grad = layers_[l].grads[g];
+    at_[grad.call] = {grad.is_late ? What::kGone : What::kGrad, l, g};
+    for (const TimeUse& use : grad.uses) {
+      at_[use.call] = {What::kGone};
+      if (use.copy != kNoCall) {
+        at_[use.copy] = {What::kGone};
+      }
+    }
+    for (const std::uint32_t i : grad.after) {
+      at_[i] = {What::kGone};
+    }
+    at_[grad.place] = {What::kUses, l, g};
   }
 
   // The pieces in the order of the steps, or against it.

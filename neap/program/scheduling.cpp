@@ -52,13 +52,18 @@ class Converter {
     for (const budget::Call& call : out_.calls) {
       for (const std::int32_t made : call.makes) {
         const auto m = static_cast<std::size_t>(made);
-        for (const std::int32_t read : call.reads) {
-          budget::Value& value = out_.values[static_cast<std::size_t>(read)];
-          if (call.again_until != budget::kNever &&
-              value.size <= out_.values[m].size / kSmall) {
-            value.helps_until = std::max(value.helps_until, last_read[m]);
-          }
+        if (call.again_until != budget::kNever) {
+          keep_states(call, out_.values[m].size / kSmall, last_read[m]);
         }
+      }
+    }
+  }
+  // Values of at most this size that the call reads help until then.
+  void keep_states(const budget::Call& call, Bytes most, std::int32_t until) {
+    for (const std::int32_t read : call.reads) {
+      budget::Value& value = out_.values[static_cast<std::size_t>(read)];
+      if (value.size <= most) {
+        value.helps_until = std::max(value.helps_until, until);
       }
     }
   }
