@@ -24,23 +24,28 @@ std::int64_t peak_of_all(const Problem& problem) {
   return found.peak;
 }
 
+// Schedules of some rankings within a target, beside evaluate().
+void expect_right(const Problem& problem, Decoder& decoder,
+                  std::int64_t target) {
+  for (int size = 0; size <= 4; ++size) {
+    const Decoded* decoded = decoder.decode(
+        target, {.price = 1 + size % 2, .size = size, .time = 4 - size},
+        kAnything);
+    if (decoded != nullptr) {
+      const Evaluation found = evaluate(problem, decoded->schedule);
+      ASSERT_TRUE(found.is_good()) << name_of(found.fault);
+      ASSERT_LE(found.peak, target);
+      ASSERT_EQ(found.price, decoded->price);
+    }
+  }
+}
+
 TEST(DecoderTest, EveryScheduleIsWhatItSaysItIs) {
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
     const Problem problem = random_problem(seed, {.calls = 12, .outputs = 2});
     Decoder decoder(problem);
     for (std::int64_t target = peak_of_all(problem); target > 0; --target) {
-      for (int size = 0; size <= 4; ++size) {
-        const Decoded* decoded = decoder.decode(
-            target, {.price = 1 + size % 2, .size = size, .time = 4 - size},
-            kAnything);
-        if (decoded == nullptr) {
-          continue;
-        }
-        const Evaluation found = evaluate(problem, decoded->schedule);
-        ASSERT_TRUE(found.is_good()) << seed << ' ' << name_of(found.fault);
-        ASSERT_LE(found.peak, target) << seed;
-        ASSERT_EQ(found.price, decoded->price) << seed;
-      }
+      ASSERT_NO_FATAL_FAILURE(expect_right(problem, decoder, target)) << seed;
     }
   }
 }
