@@ -17,8 +17,8 @@ from tool_case import (DATA, IMAGE_NETWORKS, MEMORY, OK, TEXT_NETWORKS, USAGE,
 KEYS = ("model batch parameters peak_bytes peak_live_bytes external_bytes "
         "arena_bytes lower_bound_bytes proven persistent_bytes "
         "workspace_bytes data_set_bytes by_category by_layer peak_step "
-        "peak_call ops shards calls_of_each_shard ops_of_all_rows "
-        "plan_seconds").split()
+        "peak_call ops shards ranks rank sent_in_a_step_bytes "
+        "calls_of_each_shard ops_of_all_rows plan_seconds").split()
 BUDGET_KEYS = ("budget_bytes fits_budget max_batch_for_budget "
                "arena_bytes_all_kept calls_again pieces micro_batches "
                "values_spilled "

@@ -139,7 +139,8 @@ void Executor::note_call(const Call& call) {
     draws_.push_back({key, key->draw - program_.first_draw.draw});
   }
   if (call.listener != nullptr) {
-    listeners_.push_back({call.listener, call.listener_index, attrs});
+    listeners_.push_back(
+        {call.listener, call.listener_index, attrs, call.attrs_size});
   }
 }
 
@@ -295,6 +296,9 @@ void Executor::run(std::span<const Tensor> arguments,
   count_writes(arguments);
   take_shared(arguments, results);
   finish();
+  if (program_.ranks != nullptr) {
+    states_seen_ = state_writes(program_);
+  }
   link_results();
   results_.give(results);
   share_results(results);

@@ -68,8 +68,11 @@ class NEAP_API Executor {
   /// REQUIRES: prepared. `results`: places for results().count() handles; the
   /// caller's come first. THROWS: what a check throws; TornStep.
   void run(std::span<const Tensor> arguments, std::span<Tensor> results);
-  /// A digest of what the step does and exchanges, the same in all ranks.
-  std::uint64_t exchanges() const noexcept { return exchanges_; }
+  /// A digest of the run that was prepared, the same in all ranks: what it does
+  /// and exchanges, rates and draws, arguments but for their rows, and, where
+  /// they were written since its last run by others, the states that it reads.
+  std::uint64_t run_digest(std::uint64_t step,
+                           std::span<const Tensor> arguments);
   /// The number of results that are the caller's.
   std::size_t handed() const noexcept { return program_.handed; }
   /// Releases what prepare() made.
@@ -102,6 +105,7 @@ class NEAP_API Executor {
     graph::RunListener* listener = nullptr;
     std::uint32_t index = 0;
     void* attrs = nullptr;
+    std::uint32_t size = 0;  // of these
   };
   // The gradient that a leaf has when a run begins, as an external.
   struct Entry {
@@ -167,7 +171,8 @@ class NEAP_API Executor {
   memory::Vector<std::uint32_t> written_externals_;
   memory::Vector<std::uint32_t> written_arguments_;
   std::uint64_t number_ = next_number();
-  std::uint64_t exchanges_ = 0;  // none where there are no other ranks
+  std::uint64_t exchanges_ = 0;    // none where there are no other ranks
+  std::uint64_t states_seen_ = 0;  // state_writes() after the last run
   Profile* profile_ = nullptr;
   StateFile* states_ = nullptr;
   memory::Vector<std::uint32_t> places_;  // there, of each of Program::away

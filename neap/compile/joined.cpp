@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "neap/base/raise.hpp"
-#include "neap/program/rank_cut.hpp"
 #include "neap/program/ranks.hpp"
-#include "neap/tensor/generator.hpp"
 
 namespace neap::compiler {
 
@@ -38,19 +37,22 @@ void check_ranks(const CompileOptions& options) {
         std::max<unsigned>(std::bit_ceil(shards),
                            static_cast<unsigned>(ranks)));
   }
-  if (options.max_batch > 0 || options.paged || !options.plan.file.empty()) {
-    base::raise<ValueError>(
-        "compile: .ranks goes neither with .max_batch nor with .paged nor with "
-        ".plan; leave {} out",
-        options.max_batch > 0 ? ".max_batch"
-        : options.paged       ? ".paged"
-                              : ".plan");
+  for (const auto& [is_there, name] :
+       {std::pair(options.max_batch > 0, ".max_batch"),
+        std::pair(options.paged, ".paged"),
+        std::pair(!options.memory.empty(), ".memory"),
+        std::pair(!options.plan.file.empty(), ".plan")}) {
+    if (is_there) {
+      base::raise<ValueError>(
+          "compile: .ranks does not go with {}; leave it out", name);
+    }
   }
 }
 
-Joined::Joined(const CompileOptions& options) noexcept
+Joined::Joined(const CompileOptions& options, std::string_view what) noexcept
     : ranks_(has_other_ranks(options) ? options.ranks.get() : nullptr),
-      shards_(options.shards) {}
+      shards_(options.shards),
+      what_(what) {}
 
 Joined::~Joined() {
   if (ranks_ != nullptr && !is_told_) {
@@ -63,31 +65,31 @@ std::int64_t Joined::rows_of_all(std::span<const tensor::Spec> own) {
     return 0;
   }
   is_told_ = true;  // the others see what it throws
-  const std::int64_t rows = ranks_->rows_of_batch(own_rows(own), shards_);
+  const std::int64_t mine = own_rows(own);
+  const std::int64_t rows = ranks_->rows_of_batch(mine, shards_, what_);
   is_told_ = false;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const Shape& shape = own[i].shape;
+    if (shape.rank() > 0 && shape[0] == rows && rows != mine) {
+      base::raise<ShapeError>(
+          "compile: argument {} is {}, with the rows of all ranks' batch, and "
+          "the first has the {} of this rank; give its part of each",
+          i, format_shape(shape), mine);
+    }
+  }
   return rows;
 }
 
-void Joined::expect_equal(const Executor& executor, bool is_new) {
+void Joined::expect_equal(Executor& executor, std::uint64_t step,
+                          std::span<const Tensor> arguments) {
   if (ranks_ == nullptr) {
     return;
   }
-  const Program& program = executor.program();
-  std::uint64_t mine = executor.exchanges();
-  const auto add = [&](std::uint64_t what) {
-    mine = (std::rotl(mine, 23) ^ what) * 0x9e3779b97f4a7c15U;
-  };
-  if (program.draws != 0) {
-    add(tensor::generator().key().seed);
-    add(tensor::generator().key().draw);
-  }
-  if (is_new && !memory::domain().is_rehearsal()) {
-    add(state_digest(program));
-  }
   is_told_ = true;
-  ranks_->expect_equal(mine, is_new ? "a step, its random numbers and what it "
-                                      "reads from before"
-                                    : "a step and its random numbers");
+  ranks_->expect_equal(
+      executor.run_digest(step, arguments),
+      "a step: its program, rates, random numbers, whole arguments, or the "
+      "states that it goes on from");
 }
 
 }  // namespace neap::compiler

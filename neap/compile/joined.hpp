@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "neap/compile/executor.hpp"
 #include "neap/compile/options.hpp"
@@ -16,22 +17,27 @@ namespace neap::compiler {
 /// done where there are none.
 class Joined {
  public:
-  explicit Joined(const CompileOptions& options) noexcept;
+  /// `what`: "call" or "prepare()".
+  Joined(const CompileOptions& options, std::string_view what) noexcept;
   ~Joined();
   Joined(const Joined&) = delete;
   Joined& operator=(const Joined&) = delete;
 
   /// The rows of all ranks' batch; 0: there are no others. THROWS: as
-  /// Ranks::rows_of_batch().
+  /// Ranks::rows_of_batch(); ShapeError for an argument that has the rows of
+  /// all ranks.
   std::int64_t rows_of_all(std::span<const tensor::Spec> own);
-  /// All ranks are about to run the same, of the same random numbers, and,
-  /// where `is_new`, from the same states. THROWS: as Ranks::expect_equal();
-  /// OutOfMemory.
-  void expect_equal(const Executor& executor, bool is_new);
+  /// All ranks are about to run the step of that number in the same way, with
+  /// the same random numbers, rates and arguments but for their rows, and from
+  /// the same states, where these were changed from outside. THROWS: as
+  /// Ranks::expect_equal().
+  void expect_equal(Executor& executor, std::uint64_t step,
+                    std::span<const Tensor> arguments);
 
  private:
   Ranks* ranks_;
   int shards_;
+  std::string_view what_;
   bool is_told_ = false;
 };
 

@@ -128,8 +128,8 @@ Lowered lower_step(Step step, std::span<const tensor::Spec> arguments,
   check_ranks(options);
   GivenArguments given{arguments};
   if (has_other_ranks(options)) {
-    given.rows_of_all =
-        options.ranks->rows_of_batch(own_rows(arguments), options.shards);
+    given.rows_of_all = options.ranks->rows_of_batch(own_rows(arguments),
+                                                     options.shards, "plan");
   }
   out.program = trace_for(step, given, options, site);
   std::optional<PlanBook> plans;

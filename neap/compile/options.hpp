@@ -125,8 +125,8 @@ struct CompileOptions {
   /// shards, and the step is traced for the rows of all of them. Sums, states
   /// and results are those of the whole batch in every rank, with the bits of
   /// one rank that has all shards. What a call needs of other ranks' rows they
-  /// send. Neither with `max_batch`, `paged` and `plan`, nor with arguments that
-  /// have gaps. Null: one.
+  /// send. Neither with `max_batch`, `paged`, `memory` and `plan`, nor with
+  /// arguments that have gaps. After a RankLost states may be half written. Null: one.
   std::shared_ptr<compiler::Ranks> ranks{};
   /// Whether calls may run again to meet a limit.
   bool recompute = true;

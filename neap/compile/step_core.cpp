@@ -185,6 +185,9 @@ StepCore::StepCore(const CompileOptions& options, const CallSite& site)
     }
   }
   entries_.reserve(static_cast<std::size_t>(options.programs) + 1);
+  if (has_other_ranks(options)) {
+    number_ = options.ranks->number_of_step();
+  }
   if (!options.plan.file.empty()) {
     plans_ = memory::make_owned<PlanBook>(memory::Category::kGraph, options_);
   }
@@ -284,7 +287,7 @@ void StepCore::call(Step step, std::span<const Argument> arguments,
     return;
   }
   Attempt attempt(*this);
-  Joined joined(options_);
+  Joined joined(options_, "call");
   results_.clear();
   take_arguments(arguments);
   rows_of_all_ = joined.rows_of_all(specs_);
@@ -338,7 +341,7 @@ void StepCore::prepare(Step step, std::span<const tensor::Spec> arguments) {
   const Turn turn(*this);
   const Watch watch;
   Attempt attempt(*this);
-  Joined joined(options_);
+  Joined joined(options_, "prepare()");
   const GivenArguments given{arguments};
   arguments_.reserve(arguments.size());
   is_number_.clear();
@@ -364,18 +367,16 @@ void StepCore::prepare(Step step, std::span<const tensor::Spec> arguments) {
     }
     entry.executor->reserve(arenas_);
   });
-  joined.expect_equal(*entry.executor, false);
+  expect_equal(joined, *entry.executor);
   write_plans();
   attempt.succeed();
   ready_ = entry.executor.get();
   watch.planned(entry);
 }
 
-// States are compared once: equal steps leave them equal.
 void StepCore::expect_equal(Joined& joined, Executor& executor) {
   try {
-    joined.expect_equal(executor, !are_states_equal_);
-    are_states_equal_ = true;
+    joined.expect_equal(executor, number_, arguments_);
   } catch (...) {
     executor.abandon();
     throw;

@@ -130,8 +130,8 @@ class StepCore {
   Executor* last_ = nullptr;       // whose results may be held
   Executor* ready_ = nullptr;      // has asked ahead for its first run
   std::int64_t traces_ = 0;
-  std::int64_t rows_of_all_ = 0;   // of the running call, where ranks share it
-  bool are_states_equal_ = false;  // those of all ranks
+  std::int64_t rows_of_all_ = 0;  // of the running call, where ranks share it
+  std::uint64_t number_ = 0;      // of this step, likewise
   std::string why_;
   std::atomic<std::thread::id> profiler_{};  // whose calls are profiled
   Profile* profile_ = nullptr;               // the profiler's alone

@@ -84,6 +84,7 @@ struct Group::State {
   // Memory that an engine may still reach for, where an exchange failed.
   memory::Vector<base::Ref<tensor::Storage>> kept;
   std::uint64_t count = 0;  // of exchanges
+  std::uint64_t steps = 0;  // compiled ones, made with it
   bool is_broken = false;
 };
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -26,7 +27,10 @@ class PlannedRanks final : public compiler::Ranks {
                  memory::Allocator<std::int64_t>(memory::Category::kOther)) {}
   int rank() const noexcept override { return rank_; }
   int count() const noexcept override { return count_; }
-  std::int64_t rows_of_batch(std::int64_t mine, int shards) override {
+  std::uint64_t number_of_step() override { return 0; }
+  bool all(bool mine, std::string_view) override { return mine; }
+  std::int64_t rows_of_batch(std::int64_t mine, int shards,
+                             std::string_view) override {
     for (const std::int64_t rows : batches_) {
       if (base::RowsOfRanks{rows, shards, count_}.rows_of_rank(rank_) == mine) {
         return rows;
@@ -72,8 +76,10 @@ class StepRanks final : public compiler::Ranks {
   int rank() const noexcept override { return state_->engine->rank(); }
   int count() const noexcept override { return state_->engine->ranks(); }
 
-  std::int64_t rows_of_batch(std::int64_t mine, int shards) override {
-    state_->begin("call", kStep, fmt::format(", of {} shards", shards));
+  std::uint64_t number_of_step() override { return ++state_->steps; }
+  std::int64_t rows_of_batch(std::int64_t mine, int shards,
+                             std::string_view what) override {
+    state_->begin(what, kStep, fmt::format(", of {} shards", shards));
     const auto all = state_->gathered(static_cast<std::uint64_t>(mine), kStep);
     compiler::RowsOfRanks rows{.shards = shards, .ranks = count()};
     for (const std::uint64_t own : all) {
@@ -98,6 +104,12 @@ class StepRanks final : public compiler::Ranks {
                          fmt::format("run of {}", what));
   }
   void refuse() noexcept override { state_->refuse(kStep); }
+  bool all(bool mine, std::string_view what) override {
+    state_->begin("question", what, "");
+    const auto said = state_->gathered(mine ? 1 : 0, what);
+    return std::ranges::all_of(said,
+                               [](std::uint64_t one) { return one == 1; });
+  }
 
   Bytes staging_bytes(Bytes array) const noexcept override {
     return dist::staging_bytes(array);

@@ -49,8 +49,8 @@ void RankCut::expect_unwritten() const {
   for (const Result& result : program_.results) {
     if (is_shared_out(result.operand.value)) {
       base::raise<TraceError>(
-          "compile: the step returns its argument {}, whose rows are shared "
-          "out among ranks; the caller has it already",
+          "compile: a result of the step is its argument {}, or a part of it, "
+          "of whose rows each rank has some; leave it out",
           program_[result.operand.value].index);
     }
   }
@@ -152,7 +152,7 @@ void mark_compared(Program& program) {
 std::uint64_t state_digest(const Program& program) noexcept {
   Hash hash;
   for (const External& external : program.externals) {
-    if (!external.is_compared) {
+    if (!external.is_compared || !external.tensor.defined()) {
       continue;
     }
     const tensor::Storage& storage = *external.tensor.array()->storage();
@@ -161,6 +161,26 @@ std::uint64_t state_digest(const Program& program) noexcept {
     }
   }
   return hash.get();
+}
+
+std::uint64_t state_writes(const Program& program) noexcept {
+  Hash hash;
+  for (const External& external : program.externals) {
+    if (external.is_compared && external.tensor.defined()) {
+      const tensor::Storage& storage = *external.tensor.array()->storage();
+      hash.add(storage.number());
+      hash.add(storage.writes());
+    }
+  }
+  return hash.get() | 1U;
+}
+
+bool is_shared_out(const Program& program, std::size_t argument) noexcept {
+  const Sharding& cut = program.sharding;
+  const Shape& shape = program.arguments[argument].shape;
+  const RowsOfRanks rows{cut.rows, cut.shards, cut.ranks};
+  return shape.rank() > 0 &&
+         shape[0] == rows.rows_of_rank(program.ranks->rank());
 }
 
 }  // namespace neap::compiler

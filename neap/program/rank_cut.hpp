@@ -82,5 +82,10 @@ std::uint64_t exchange_digest(const Program& program) noexcept;
 void mark_compared(Program& program);
 /// A digest of their elements, where these are in memory.
 std::uint64_t state_digest(const Program& program) noexcept;
+/// A number that changes when one of them is written, or is another one. It is
+/// never 0, and means nothing to other ranks.
+std::uint64_t state_writes(const Program& program) noexcept;
+/// Each rank has rows of its own of that argument.
+bool is_shared_out(const Program& program, std::size_t argument) noexcept;
 
 }  // namespace neap::compiler

@@ -30,15 +30,22 @@ class Ranks {
   // A call of a step is one of all ranks: each says how many rows it has, then,
   // before the run, what it is about to run.
 
-  /// The rows of the whole batch, of which this rank has `mine`. THROWS:
-  /// RankMismatch where a rank is elsewhere or has other shards; ShapeError, in
-  /// every rank, where the rows are not shared out as RowsOfRanks says.
-  virtual std::int64_t rows_of_batch(std::int64_t mine, int shards) = 0;
+  /// The number of a step among those that were made with these ranks, which
+  /// make the same ones in the same order.
+  virtual std::uint64_t number_of_step() = 0;
+  /// The rows of the whole batch, of which this rank has `mine`; `what`: of a
+  /// call, or of prepare(). THROWS: RankMismatch where a rank is elsewhere or
+  /// has other shards; ShapeError, in every rank, where the rows are not shared
+  /// out as RowsOfRanks says.
+  virtual std::int64_t rows_of_batch(std::int64_t mine, int shards,
+                                     std::string_view what) = 0;
   /// THROWS: RankMismatch, in every rank, where `mine` differs between them.
   virtual void expect_equal(std::uint64_t mine, std::string_view what) = 0;
   /// In place of the next expect_equal(): this rank does not run, and the
   /// others get a RankMismatch.
   virtual void refuse() noexcept = 0;
+  /// Whether all ranks say yes. THROWS: RankMismatch where one is elsewhere.
+  virtual bool all(bool mine, std::string_view what) = 0;
 
   // In a run. They allocate nothing. THROWS: RankLost; DistError.
 

@@ -13,6 +13,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/compile/compile.hpp"
 #include "neap/compile/fit.hpp"
+#include "neap/data/fingerprint.hpp"
 #include "neap/graph/recorder.hpp"
 #include "neap/ops/ops.hpp"
 #include "neap/optim/clip.hpp"
@@ -191,22 +192,21 @@ Result<void> Trainer::save(const std::string& path, const Facts& facts,
     return save_alone(path, facts, door, site);
   }
   compiler::Ranks& ranks = *options_.compile_options.ranks;
-  constexpr std::uint64_t kSaved = 1;
+  constexpr const char* kWhat = "the checkpoint that rank 0 writes";
   Result<void> result;
   if (ranks.rank() == 0) {
     try {
       result = save_alone(path, facts, door, site);
     } catch (...) {
-      ranks.refuse();
+      static_cast<void>(ranks.all(false, kWhat));
       throw;
     }
-    if (!result) {
-      ranks.refuse();
-      return result;
-    }
   }
-  ranks.expect_equal(kSaved, "a checkpoint that rank 0 writes");
-  return result;
+  const bool is_saved = ranks.all(result.has_value(), kWhat);
+  return is_saved || !result
+             ? result
+             : failure(FailureKind::kIo,
+                       "rank 0 could not write the checkpoint; it says why");
 }
 
 Result<void> Trainer::save_alone(const std::string& path, const Facts& facts,
@@ -228,6 +228,7 @@ Result<void> Trainer::resume(const std::string& path, const Facts& facts,
   if (options_.compile && options_.compile_options.budget != kUnlimited) {
     found.spill = options_.compile_options.spill;
   }
+  is_agreed_ = false;  // another rank's may fail
   return found.load(path, door, site).map([&] {
     steps_done_ = found.position.step;
     epoch_ = found.position.epoch;
@@ -276,7 +277,7 @@ compiler::FitCurve Trainer::fit_curve(CallSite site) {
   const CompileOptions options = options_for(loader_, options_.compile_options);
   std::array specs{batch.input.spec(), batch.target.spec()};
   for (tensor::Spec& spec : specs) {
-    spec.shape[0] = options.max_batch;
+    spec.shape[0] = options.max_batch > 0 ? options.max_batch : spec.shape[0];
   }
   return compiler::fit(Planned::Step{this}, specs, options, site);
 }
@@ -287,6 +288,24 @@ void Trainer::set_profile(compiler::Profile* profile) {
   }
 }
 
+// Ranks read the same data in the same order, from the same place on.
+void Trainer::agree() {
+  if (is_agreed_ || !has_other_ranks(loader_) ||
+      memory::domain().is_rehearsal()) {
+    return;
+  }
+  const data::LoaderOptions& options = loader_.options();
+  const auto share = [](bool is_set) { return is_set ? std::int64_t{1} : 0; };
+  const std::uint64_t facts = data::fingerprint(
+      {loader_.samples(), options.batch,
+       static_cast<std::int64_t>(options.seed), share(options.shuffle),
+       share(options.drop_last), steps_done_, epoch_, position().batch},
+      loader_.fingerprint().value_or(0));
+  options_.compile_options.ranks->expect_equal(
+      facts, "a trainer: its data, their order, or the place in it");
+  is_agreed_ = true;
+}
+
 StepReport Trainer::step(CallSite site) {
   const auto start = std::chrono::steady_clock::now();
   const base::DrawKey random_state = tensor::generator().key();
@@ -294,6 +313,7 @@ StepReport Trainer::step(CallSite site) {
   drop_gradients();
   buffers_.keep();
   try {
+    agree();
     const data::Batch& batch = fetch();
     report.samples = batch.size();
     if (planned_) {

@@ -147,6 +147,7 @@ class NEAP_API Trainer {
   Checkpoint checkpoint(const Facts& facts) const;
   Result<void> save_alone(const std::string& path, const Facts& facts,
                           files::Door& door, CallSite site) const;
+  void agree();
   const data::Batch& fetch();
   void drop_gradients() noexcept;
   void run_eagerly(const data::Batch& batch, StepReport& report,
@@ -163,6 +164,7 @@ class NEAP_API Trainer {
   BufferSnapshot buffers_;
   memory::Owned<Planned> planned_;      // null: eager
   const data::Batch* batch_ = nullptr;  // fetched, its step not yet done
+  bool is_agreed_ = false;              // all ranks read the same
   std::int64_t steps_done_ = 0;
   std::int64_t epoch_ = 0;
 };

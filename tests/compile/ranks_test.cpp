@@ -228,5 +228,121 @@ TEST_F(RanksRefusalTest, AnotherModel) {
               ElementsAreArray(kBoth));
 }
 
+// How a call ends in each of two ranks.
+template <class Call>
+std::array<std::string, 2> ends_of(const Call& call) {
+  std::array<std::string, 2> out;
+  on_ranks(2, [&](const dist::Group& group) {
+    std::string& end = out[static_cast<std::size_t>(group.rank())];
+    Training training({.kind = Kind::kMlp, .batch = kBatch});
+    CompileOptions how;
+    how.shards = kShards;
+    how.ranks = group.for_steps();
+    try {
+      call(training, how, group.rank());
+    } catch (const RankMismatch&) {
+      end = "mismatch";
+    } catch (const ShapeError&) {
+      end = "shape";
+    } catch (const ValueError&) {
+      end = "value";
+    }
+  });
+  return out;
+}
+
+std::pair<Tensor, Tensor> own_batch(const Training& training, int rank) {
+  const auto [x, y] = training.batch(0);
+  const compiler::RowsOfRanks rows{kBatch, kShards, 2};
+  return {rows_of(x, rows, rank), rows_of(y, rows, rank)};
+}
+
+// Calls a step twice, with a change in rank 1 between.
+template <class Change>
+std::array<std::string, 2> ends_after(const Change& change) {
+  return ends_of([&](Training& training, const CompileOptions& how, int rank) {
+    auto step = training.compile(how);
+    const auto [x, y] = own_batch(training, rank);
+    step(x, y);
+    if (rank == 1) {
+      change(training);
+    }
+    const std::uint64_t before = training.hash();
+    try {
+      step(x, y);
+    } catch (const RankMismatch&) {
+      EXPECT_EQ(training.hash(), before) << "rank " << rank;
+      throw;
+    }
+  });
+}
+
+TEST_F(RanksRefusalTest, ARateThatChanges) {
+  EXPECT_THAT(
+      ends_after([](Training& training) {
+        training.optimizer().set_schedule([](std::int64_t) { return 0.5; });
+      }),
+      ElementsAreArray(kBoth));
+}
+
+TEST_F(RanksRefusalTest, AWeightThatIsWritten) {
+  EXPECT_THAT(ends_after([](Training& training) {
+                const NoGrad no_grad;
+                fill_(training.subject().module().parameters()[1].tensor, 0.5);
+              }),
+              ElementsAreArray(kBoth));
+}
+
+TEST_F(RanksRefusalTest, AnArgumentOfAllRows) {
+  EXPECT_THAT(
+      ends_of([](Training& training, const CompileOptions& how, int rank) {
+        auto step = training.compile(how);
+        step(own_batch(training, rank).first, training.batch(0).second);
+      }),
+      ElementsAre("shape", "shape"));
+}
+
+TEST_F(RanksRefusalTest, OtherNumbersAndWholeTensors) {
+  EXPECT_THAT(
+      ends_of([](Training&, const CompileOptions& how, int rank) {
+        auto step = neap::compile(
+            [](const Tensor& x, const Tensor& by) { return sum(x * by); }, how);
+        step(ones({4, 3}), 1.0);
+        step(ones({4, 3}), 1.0 + rank);
+      }),
+      ElementsAreArray(kBoth));
+  EXPECT_THAT(
+      ends_of([](Training&, const CompileOptions& how, int rank) {
+        auto step = neap::compile(
+            [](const Tensor& x, const Tensor& by) { return sum(x * by); }, how);
+        step(ones({4, 3}), full({3}, 1.0 + rank));
+      }),
+      ElementsAreArray(kBoth));
+}
+
+TEST_F(RanksRefusalTest, ACallBesidePrepare) {
+  EXPECT_THAT(
+      ends_of([](Training& training, const CompileOptions& how, int rank) {
+        auto step = training.compile(how);
+        const auto [x, y] = own_batch(training, rank);
+        if (rank == 0) {
+          step.prepare(std::array{x.spec(), y.spec()});
+        } else {
+          step(x, y);
+        }
+      }),
+      ElementsAreArray(kBoth));
+}
+
+TEST_F(RanksRefusalTest, LikeStepsInAnotherOrder) {
+  EXPECT_THAT(ends_of([](Training&, const CompileOptions& how, int rank) {
+                const auto plain = [](const Tensor& x) { return sum(x); };
+                auto one = neap::compile(plain, how);
+                auto two = neap::compile(plain, how);
+                (rank == 0 ? one : two)(ones({4}));
+              }),
+              ElementsAreArray(kBoth));
+}
+
 }  // namespace
 }  // namespace neap::tests
