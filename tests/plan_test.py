@@ -20,7 +20,7 @@ KEYS = ("model batch parameters peak_bytes peak_live_bytes external_bytes "
         "peak_call ops shards ranks rank sent_in_a_step_bytes "
         "calls_of_each_shard ops_of_all_rows plan_seconds").split()
 BUDGET_KEYS = ("budget_bytes fits_budget max_batch_for_budget "
-               "arena_bytes_all_kept calls_again pieces micro_batches "
+               "arena_bytes_all_kept calls_again pieces micro_batches time_pieces "
                "values_spilled "
                "states_away states_away_bytes weights_away weights_away_bytes "
                "spill_written_bytes spill_fetched_bytes "

@@ -253,6 +253,7 @@ std::string to_json(const TrainSettings& s, const Report& report) {
         .add("calls_again", fitting.again)
         .add("pieces", fitting.pieces)
         .add("micro_batches", fitting.micro_batches)
+        .add("time_pieces", fitting.time_pieces)
         .add("values_spilled", fitting.spilled)
         .add("spill_written_bytes", fitting.written);
     points.push_back(std::move(point));

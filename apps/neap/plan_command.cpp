@@ -56,6 +56,7 @@ std::string to_json(const TrainSettings& s, const WithinBudget& found,
         .add("calls_again", std::int64_t{r.fitting.again})
         .add("pieces", std::int64_t{r.fitting.pieces})
         .add("micro_batches", std::int64_t{r.fitting.micro_batches})
+        .add("time_pieces", std::int64_t{r.fitting.time_pieces})
         .add("values_spilled", std::int64_t{r.fitting.spilled})
         .add("states_away", std::int64_t{r.fitting.away})
         .add("states_away_bytes", r.fitting.away_bytes - r.fitting.weight_bytes)

@@ -316,6 +316,7 @@ class Session {
   void tell_fitting(const compiler::Fitting& fitting, Summary& summary) const {
     summary.calls_again = fitting.again;
     summary.micro_batches = fitting.micro_batches;
+    summary.time_pieces = fitting.time_pieces;
     summary.extra_time_percent = fitting.percent(fitting.extra);
     summary.values_spilled = fitting.spilled;
     summary.states_away = fitting.away;

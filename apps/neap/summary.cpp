@@ -67,6 +67,7 @@ std::string to_json(const Summary& s) {
       .add("plan_file", s.plan_file)
       .add("calls_again", s.calls_again)
       .add("micro_batches", s.micro_batches)
+      .add("time_pieces", s.time_pieces)
       .add("values_spilled", s.values_spilled)
       .add("states_away", s.states_away)
       .add("weights_away", s.weights_away)

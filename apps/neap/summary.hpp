@@ -42,6 +42,7 @@ struct Summary {
   std::optional<std::string> plan_file;       // "taken" or "written"
   std::int64_t calls_again = 0;               // for the budget to be met
   std::int64_t micro_batches = 0;             // 0: the whole batch at once
+  std::int64_t time_pieces = 0;               // 0: whole sequences
   std::int64_t values_spilled = 0;            // likewise, in a step
   std::int64_t states_away = 0;               // likewise, between steps
   std::int64_t weights_away = 0;              // likewise

@@ -343,6 +343,9 @@ void bind_fit(nb::module_& m) {
       .def_prop_ro(
           "micro_batches",
           [](const FitPoint& self) { return self.fitting.micro_batches; })
+      .def_prop_ro(
+          "time_pieces",
+          [](const FitPoint& self) { return self.fitting.time_pieces; })
       .def_prop_ro("values_spilled",
                    [](const FitPoint& self) { return self.fitting.spilled; })
       .def("__repr__", [](const FitPoint& self) {
