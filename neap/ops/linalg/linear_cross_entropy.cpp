@@ -7,6 +7,7 @@
 #include "neap/ops/linalg/linear_cross_entropy_grad.hpp"
 #include "neap/ops/linalg/linear_cross_entropy_rules.hpp"
 #include "neap/ops/linalg/linear_rules.hpp"
+#include "neap/ops/loss/composed_cross_entropy.hpp"
 #include "neap/ops/precision.hpp"
 #include "neap/ops/shape/views.hpp"
 #include "neap/ops/support.hpp"
@@ -94,9 +95,11 @@ void check_options(const CrossEntropyOptions& options) {
     raise<ValueError>("{}: label_smoothing is {}, expected 0 to 1", kName,
                       options.label_smoothing);
   }
-  if (options.weight.is_given()) {
-    raise<ValueError>("{}: weights of classes are not taken, {}", kName,
-                      kInstead);
+  if (options.weight.is_given() && options.label_smoothing != 0.0) {
+    raise<ValueError>(
+        "{}: weights of classes are not taken with "
+        "label_smoothing, {}",
+        kName, kInstead);
   }
 }
 
@@ -138,6 +141,21 @@ Tensor losses_of_rows(const Operand& x, const Operand& w, const Tensor& bias,
   return std::move(outputs[0]);
 }
 
+// The bits are those of cross_entropy, which weighs its losses in the same way.
+Tensor weighted_losses_of_rows(const Operand& x, const Operand& w,
+                               const Tensor& bias, const Tensor& labels,
+                               const CrossEntropyOptions& options) {
+  const AtSite here(x);
+  const Tensor& matrix = w.tensor();
+  if (matrix.rank() == 2) {  // else the shape rule refuses it
+    check_weight(kName, options.weight, x.tensor().dtype(), matrix.shape()[0]);
+  }
+  const Tensor each = losses_of_rows(
+      x, w, bias, labels,
+      {.reduction = Reduction::kNone, .ignore_index = options.ignore_index});
+  return weighted_losses(each, labels, options);
+}
+
 }  // namespace
 
 // The second output is a residual alone, never given to the user: the
@@ -173,13 +191,18 @@ Tensor linear_cross_entropy(const Operand& x, const Operand& w,
     ops::check_labels(ops::kName, truth, matrix.shape()[0],
                       options.ignore_index);
   }
+  const auto losses = [&](const Operand& rows, const Operand& of) {
+    return options.weight.is_given()
+               ? ops::weighted_losses_of_rows(rows, w, bias, of.tensor(),
+                                              options)
+               : ops::losses_of_rows(rows, w, bias, of, options);
+  };
   if (features.rank() == 2) {
-    return ops::losses_of_rows(x, w, bias, labels, options);
+    return losses(x, labels);
   }
   const ops::AtSite here(x);
   const Tensor each =
-      ops::losses_of_rows(ops::as_rows(x), w, bias,
-                          reshape(labels, {places.element_count()}), options);
+      losses(ops::as_rows(x), reshape(labels, {places.element_count()}));
   return options.reduction == Reduction::kNone ? reshape(each, places) : each;
 }
 

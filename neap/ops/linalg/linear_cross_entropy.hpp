@@ -19,16 +19,16 @@ NEAP_API extern const graph::Op kLinearCrossEntropy;
 ///
 /// The logits exist for a block of rows at a time, neither here nor in the
 /// backward pass whole: 256 rows, or as many as fit into 8 MiB, or, of very
-/// many classes, into 64, but two rows at least. What stays for the backward pass is x, w, bias,
-/// labels and a number a row. It computes the logits again, which is a third
-/// more work in products than linear and cross_entropy need.
+/// many classes, into 64, but two rows at least. What stays for the backward
+/// pass is x, w, bias, labels and a number a row. It computes the logits again,
+/// which is a third more work in products than linear and cross_entropy need.
 /// Forward mode and derivatives of second and higher order compute all logits
 /// at once. With a plug-in's products (kernels/plugin.hpp) the bits are those
 /// of the built-in ones.
 /// THROWS: ShapeError, DTypeError; ValueError for label_smoothing outside [0,
-/// 1], for weights of classes, and for a label outside [0, classes) in host
-/// memory. Weights of classes and labels that are probabilities are for
-/// cross_entropy alone.
+/// 1], for weights of classes with label_smoothing, and for a label outside [0,
+/// classes) in host memory. Labels that are probabilities, and weights of
+/// classes beside smoothing, are for cross_entropy alone.
 NEAP_API Tensor linear_cross_entropy(const Operand& x, const Operand& w,
                                      const Tensor& bias, const Operand& labels,
                                      const CrossEntropyOptions& options = {});

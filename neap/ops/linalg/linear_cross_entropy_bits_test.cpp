@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "neap/autograd/backward.hpp"
 #include "neap/autograd/jvp.hpp"
@@ -38,6 +39,7 @@ struct Case {
   bool has_bias = true;
   CrossEntropyOptions options{};
   std::int64_t ignored = 0;  // rows, the last ones
+  bool is_weighted = false;  // by weights of classes
 };
 
 struct Operands {
@@ -90,7 +92,13 @@ void append(Bits& bits, const Tensor& tensor) {
 // The loss and all gradients, for a cotangent that is no power of two.
 Bits bits_of(const Case& of, bool is_whole) {
   const Operands in(of);
-  const Tensor loss = in.loss(is_whole, of.options);
+  CrossEntropyOptions options = of.options;
+  if (of.is_weighted) {
+    Generator generator(9);
+    const UseGenerator use(generator);
+    options.weight = rand({of.classes}, of.dtype);
+  }
+  const Tensor loss = in.loss(is_whole, options);
   Bits bits;
   append(bits, loss);
   const auto leaves = in.leaves();
@@ -129,6 +137,49 @@ TEST(LinearCrossEntropyTest, HasTheBitsOfTheWholeForAnyOptions) {
   }
   expect_same_bits({.rows = rows, .options = {.label_smoothing = 0.1}});
   expect_same_bits({.rows = rows, .ignored = rows});
+}
+
+TEST(LinearCrossEntropyTest, HasTheBitsOfTheWholeWithWeightsOfClasses) {
+  for (const DType dtype : {f32, f64}) {
+    const std::int64_t rows = 2 * block_rows(dtype) + 5;
+    for (const Reduction reduction :
+         {Reduction::kMean, Reduction::kSum, Reduction::kNone}) {
+      expect_same_bits({.rows = rows,
+                        .dtype = dtype,
+                        .has_bias = false,
+                        .options = {.reduction = reduction},
+                        .ignored = 11,
+                        .is_weighted = true});
+    }
+    expect_same_bits(
+        {.rows = 7, .classes = 5, .dtype = dtype, .is_weighted = true});
+    expect_same_bits({.rows = 7,
+                      .classes = 5,
+                      .dtype = dtype,
+                      .ignored = 7,
+                      .is_weighted = true});
+  }
+}
+
+// -w[label] ln softmax(x w^T)[label] in doubles, over the weights.
+TEST(LinearCrossEntropyTest, WeightsOfClassesAreThoseOfTheFormula) {
+  const Operands in({.rows = 9, .classes = 4, .dtype = f64, .has_bias = false});
+  const std::vector<double> weights{0.5, 2.0, 0.0, 1.25};
+  const auto logits = linear(in.x, in.w).to_vector();
+  const auto labels = in.labels.to_vector();
+  double total = 0.0;
+  double whole = 0.0;
+  for (std::size_t i = 0; i < 9; ++i) {
+    double sum = 0.0;
+    for (std::size_t c = 0; c < 4; ++c) {
+      sum += std::exp(logits[4 * i + c]);
+    }
+    const auto label = static_cast<std::size_t>(labels[i]);
+    total += weights[label] * (std::log(sum) - logits[4 * i + label]);
+    whole += weights[label];
+  }
+  const CrossEntropyOptions options{.weight = from_values(weights, {4}, f64)};
+  EXPECT_NEAR(in.loss(false, options).item(), total / whole, 1e-14);
 }
 
 TEST(LinearCrossEntropyTest, HasTheBitsOfTheWholeForFewClasses) {

@@ -63,15 +63,19 @@ std::vector<OpRow> rows() {
           ignored};
 }
 
+// The last input is the weights of classes.
+template <bool kIsSmooth>
+Tensor weighted(Inputs in) {
+  return loss_of(in.first(3),
+                 {.label_smoothing = kIsSmooth ? 0.1 : 0.0, .weight = in[3]});
+}
+
 std::vector<ErrorRow> errors() {
   const InputSpec x = uniform({2, 3}, 0, 1);
   const InputSpec w = uniform({5, 3}, 0, 1);
   const InputSpec labels = literal({2}, {0, 4}).as(i64);
   const auto with = [](const CrossEntropyOptions& options) {
     return [=](Inputs in) { return loss_of(in, options); };
-  };
-  const auto weighted = [](Inputs in) {
-    return loss_of(in.first(3), {.weight = in[3]});
   };
   return {{.name = "label",
            .fn = loss,
@@ -85,11 +89,16 @@ std::vector<ErrorRow> errors() {
            .fn = with({.label_smoothing = 1.5}),
            .inputs = {x, w, labels},
            .error = typeid(ValueError)},
-          {.name = "weights of classes",
-           .fn = weighted,
+          {.name = "weights of classes beside smoothing",
+           .fn = weighted<true>,
            .inputs = {x, w, labels, uniform({5}, 0, 1)},
            .error = typeid(ValueError),
            .says = "use cross_entropy(linear(x, w, bias), labels"},
+          {.name = "weights of other classes",
+           .fn = weighted<false>,
+           .inputs = {x, w, labels, uniform({4}, 0, 1)},
+           .error = typeid(ShapeError),
+           .says = "5 classes and a weight [4]"},
           {.name = "probabilities",
            .fn = loss,
            .inputs = {x, w, uniform({2, 5}, 0, 1)},

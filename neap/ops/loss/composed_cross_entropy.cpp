@@ -18,15 +18,6 @@ namespace {
 
 constexpr const char* kName = "cross_entropy";
 
-void check_weight(const Tensor& weight, const Tensor& x) {
-  check_dtype("cross_entropy: the weight", weight.dtype(), x.dtype());
-  if (weight.shape() != Shape{x.shape()[1]}) {
-    raise<ShapeError>("{}: logits {} and a weight {}, expected {}", kName,
-                      format_shape(x.shape()), format_shape(weight.shape()),
-                      format_shape(Shape{x.shape()[1]}));
-  }
-}
-
 // The part of a smoothed target that each class has.
 double each_share(const Tensor& x, const CrossEntropyOptions& options) {
   return options.label_smoothing / static_cast<double>(x.shape()[1]);
@@ -39,29 +30,72 @@ Tensor share_of(const Tensor& total, const Tensor& whole) {
   return div(where(is_none, 0, total), where(is_none, 1, whole));
 }
 
-}  // namespace
+// The weights (N) of labels; 0 of those to be ignored.
+struct Weights {
+  Weights(const Tensor& labels, const CrossEntropyOptions& options)
+      : known(where(ne(labels, options.ignore_index), labels, 0)),
+        counted(cast(ne(labels, options.ignore_index), options.weight.dtype())),
+        each(mul(select_checked(options.weight, 0, known), counted)) {}
 
-Tensor weighted_cross_entropy(const Tensor& x, const Tensor& labels,
-                              const CrossEntropyOptions& options) {
-  const Tensor& weight = options.weight;
-  check_weight(weight, x);
-  const std::int64_t samples = x.shape()[0];
-  const double each_class = each_share(x, options);
-  const Tensor counts = ne(labels, options.ignore_index);
-  const Tensor known = where(counts, labels, 0);
-  const Tensor counted = cast(counts, x.dtype());
-  const Tensor weights = mul(select_checked(weight, 0, known), counted);
-  const Tensor logs = log_softmax(x, 1);
-  const Tensor own = gather_checked(logs, 1, reshape(known, {samples, 1}));
-  Tensor each = mul(reshape(own, {samples}), weights);
-  if (options.label_smoothing != 0.0) {
-    const Tensor all = mul(sum(mul(logs, weight), {1}), counted);
-    each = add(mul(each, 1.0 - options.label_smoothing), mul(all, each_class));
-  }
-  each = neg(each);
+  Tensor known;    // labels, 0 for those to be ignored
+  Tensor counted;  // 1, or 0 for those to be ignored
+  Tensor each;
+};
+
+Tensor reduced_by(const Tensor& weights, Tensor each,
+                  const CrossEntropyOptions& options) {
   return options.reduction == Reduction::kMean
              ? share_of(sum(each), sum(weights))
              : reduced(std::move(each), options.reduction);
+}
+
+// With smoothing every class of a row has a weight.
+Tensor smoothed_cross_entropy(const Tensor& x, const Tensor& labels,
+                              const CrossEntropyOptions& options) {
+  const std::int64_t samples = x.shape()[0];
+  const double each_class = each_share(x, options);
+  const Weights weights(labels, options);
+  const Tensor logs = log_softmax(x, 1);
+  const Tensor own =
+      gather_checked(logs, 1, reshape(weights.known, {samples, 1}));
+  const Tensor all = mul(sum(mul(logs, options.weight), {1}), weights.counted);
+  const Tensor each = add(mul(mul(reshape(own, {samples}), weights.each),
+                              1.0 - options.label_smoothing),
+                          mul(all, each_class));
+  return reduced_by(weights.each, neg(each), options);
+}
+
+}  // namespace
+
+void check_weight(const char* name, const Tensor& weight, DType dtype,
+                  std::int64_t classes) {
+  if (weight.dtype() != dtype) {
+    raise<DTypeError>("{}: the weight is {}, expected {}", name,
+                      name_of(weight.dtype()), name_of(dtype));
+  }
+  if (weight.shape() != Shape{classes}) {
+    raise<ShapeError>("{}: {} classes and a weight {}, expected {}", name,
+                      classes, format_shape(weight.shape()),
+                      format_shape(Shape{classes}));
+  }
+}
+
+Tensor weighted_losses(const Tensor& each, const Tensor& labels,
+                       const CrossEntropyOptions& options) {
+  const Weights weights(labels, options);
+  return reduced_by(weights.each, mul(each, weights.each), options);
+}
+
+Tensor weighted_cross_entropy(const Tensor& x, const Tensor& labels,
+                              const CrossEntropyOptions& options) {
+  check_weight(kName, options.weight, x.dtype(), x.shape()[1]);
+  if (options.label_smoothing != 0.0) {
+    return smoothed_cross_entropy(x, labels, options);
+  }
+  const Tensor each = cross_entropy(
+      x, labels,
+      {.reduction = Reduction::kNone, .ignore_index = options.ignore_index});
+  return weighted_losses(each, labels, options);
 }
 
 Tensor soft_cross_entropy(const Tensor& x, const Tensor& t,
@@ -76,7 +110,7 @@ Tensor soft_cross_entropy(const Tensor& x, const Tensor& t,
       std::max<std::int64_t>(x.shape()[0], 1));  // 0 of none
   const double each_class = each_share(x, options);
   if (options.weight.is_given()) {
-    check_weight(options.weight, x);
+    check_weight(kName, options.weight, x.dtype(), x.shape()[1]);
   }
   Tensor target = t;
   if (options.label_smoothing != 0.0) {

@@ -7,6 +7,15 @@
 
 namespace neap::ops {
 
+/// THROWS: DTypeError, ShapeError unless the weight is (classes) of that dtype.
+void check_weight(const char* name, const Tensor& weight, DType dtype,
+                  std::int64_t classes);
+
+/// The losses (N) of samples times the weights of their labels, reduced: a mean
+/// is over the weights. `options.weight` is given, and checked.
+Tensor weighted_losses(const Tensor& each, const Tensor& labels,
+                       const CrossEntropyOptions& options);
+
 /// Logits x (N, C) and labels (N) i64, checked; `options.weight` is given.
 Tensor weighted_cross_entropy(const Tensor& x, const Tensor& labels,
                               const CrossEntropyOptions& options);
