@@ -173,6 +173,9 @@ std::optional<std::int64_t> Decoder::rank_of(std::int32_t v,
   if (until <= position_ && pending_reads_[at(v)] == 0) {
     return std::numeric_limits<std::int64_t>::min();
   }
+  if (most == std::numeric_limits<std::int64_t>::min()) {
+    return std::nullopt;  // nothing is below that
+  }
   const std::int64_t bias =
       ranking_.bias.empty() ? 0 : std::int64_t{ranking_.bias[at(v)]};
   const std::int64_t rest = 2 * bias - ranking_.size * log_size_[at(v)] -
