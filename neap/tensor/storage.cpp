@@ -12,8 +12,10 @@ namespace {
 
 // A thread's number, then what it has made: no two threads share a counter.
 constexpr unsigned kThreadShift = 40;
+// NOLINTBEGIN(*-avoid-non-const-global-variables): of the process, of a thread
 constinit std::atomic<std::uint64_t> threads{0};
 constinit thread_local std::uint64_t latest = 0;
+// NOLINTEND(*-avoid-non-const-global-variables)
 
 void begin_thread() noexcept {
   latest = (threads.fetch_add(1, std::memory_order_relaxed) + 1)
@@ -23,6 +25,7 @@ void begin_thread() noexcept {
 // One storage comes home at a time: several threads may read it. Whoever holds
 // this takes no other lock but those of doors and of a keeper's books; that of
 // a keeper (KeeperLock), which may be a run's for long, is taken before it.
+// NOLINTNEXTLINE(*-avoid-non-const-global-variables): of all storages
 constinit std::mutex homecoming;
 
 class Zeros final : public Keeper {
