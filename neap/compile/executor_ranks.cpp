@@ -1,5 +1,5 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
-// What the ranks of a step compare before each run.
+// A digest of a run, which the ranks of a step compare before it.
 #include <string_view>
 
 #include "neap/base/version.hpp"
