@@ -187,4 +187,5 @@ def test_a_last_layer_with_its_loss_has_the_bits_of_both():
             np.testing.assert_array_equal(a.detach().numpy(),
                                           b.detach().numpy())
     with pytest.raises(ValueError, match="use cross_entropy"):
-        neap.linear_cross_entropy(x, w, None, labels, weight=bias)
+        neap.linear_cross_entropy(x, w, None, labels, weight=bias,
+                                  label_smoothing=0.1)
