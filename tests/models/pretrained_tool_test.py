@@ -192,6 +192,8 @@ class PretrainedToolTest(ToolCase):
                      says="lora_A.weight")
 
     def test_it_meets_a_budget(self):
+        if tool_case.SANITIZER:
+            self.skipTest("what the process itself holds differs by MiBs")
         plan = json.loads(self.good("plan", *self.options(), "--batch", 8,
                                     "--json", "-"))
         need = plan["peak_bytes"] + plan["external_bytes"]
