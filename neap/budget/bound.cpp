@@ -10,9 +10,21 @@
 namespace neap::budget {
 namespace {
 
-// Prices of memory are in 1 / kParts nanoseconds a unit.
-constexpr std::int64_t kParts = 64;
+// Prices of memory are in 1 / parts nanoseconds a unit. Whole 1/64 ns a byte
+// are too coarse for values of many MiB; where all calls take hours, finer ones
+// would overflow.
+constexpr std::int64_t kMostParts = std::int64_t{1} << 18U;
+constexpr std::int64_t kLeastParts = 64;
 constexpr int kMostCuts = 48;
+
+std::int64_t parts_for(const Uses& uses) {
+  const std::int64_t all = uses.price_before(uses.calls());
+  std::int64_t parts = kMostParts;
+  while (parts > kLeastParts && all > Flow::kInfinite / (16 * parts)) {
+    parts /= 2;
+  }
+  return parts;
+}
 
 std::int64_t product(std::int64_t a, std::int64_t b) noexcept {
   std::int64_t out = 0;
@@ -24,7 +36,7 @@ std::int64_t sum_of(std::int64_t a, std::int64_t b) noexcept {
   return std::min(a + b, Flow::kInfinite);
 }
 
-// Shares of the channel's time that count as stalls, in 1 / kParts. What is
+// Shares of the channel's time that count as stalls, in 1 / parts. What is
 // written before a call takes at most the time before it, with the stalls there
 // and the calls that run again; so some share of a stall, of up to one, may be
 // counted for each nanosecond of writing, less the same share of that time. As
@@ -50,6 +62,7 @@ class Instant {
       : problem_(problem),
         uses_(uses),
         position_(position),
+        parts_(parts_for(uses)),
         flow_(problem.values.size() + problem.calls.size() + 2) {
     find_there();
     for (std::int32_t c = 0; c < position; ++c) {
@@ -75,7 +88,7 @@ class Instant {
     const bool may_write_long = writes > time_before();
     const bool may_fetch_long = fetches > time_behind();
     for (const std::int64_t quarters : {1, 2, 3, 4}) {
-      const std::int64_t share = quarters * kParts / 4;
+      const std::int64_t share = quarters * parts_ / 4;
       if (may_write_long) {
         static_cast<void>(raise(room, {.write = share}, best));
       }
@@ -86,6 +99,9 @@ class Instant {
     }
     return best;
   }
+
+  // What the cut of the greatest bound kept in memory.
+  memory::Vector<std::int32_t> take_kept() { return std::move(best_kept_); }
 
  private:
   static std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
@@ -144,8 +160,8 @@ class Instant {
   }
 
   // The greatest of a concave function of the price of memory, by bisection on
-  // where the cut keeps more than there is room for. RETURNS: false where more
-  // is kept at any price.
+  // where the cut keeps more than there is room for: to a thousandth, about
+  // which the function is flat. RETURNS: false where more is kept at any price.
   bool raise(std::int64_t room, const Shares& shares, Bound& best) {
     set_shares(shares);
     std::int64_t low = 0;
@@ -159,7 +175,7 @@ class Instant {
     if (cuts == kMostCuts / 2) {
       return false;
     }
-    for (; cuts < kMostCuts && high - low > 1; ++cuts) {
+    for (; cuts < kMostCuts && high - low > 1 + low / 1024; ++cuts) {
       const std::int64_t middle = low + (high - low) / 2;
       (keeps_more(middle, room, best) ? low : high) = middle;
     }
@@ -172,7 +188,7 @@ class Instant {
     }
     for (const auto& [edge, call] : run_edges_) {
       flow_.set_capacity(
-          edge, product(problem_.calls[at(call)].price, kParts - shares.fetch));
+          edge, product(problem_.calls[at(call)].price, parts_ - shares.fetch));
     }
     hidden_ = sum_of(product(time_before(), shares.write),
                      product(time_behind(), shares.fetch));
@@ -207,19 +223,27 @@ class Instant {
                                              edge.file_price));
     }
     const std::int64_t cut = flow_.cut(source(), sink());
-    std::int64_t kept = 0;
+    std::int64_t bytes = 0;
+    kept_.clear();
     for (const auto& [edge, v, file_price] : kept_edges_) {
       const bool is_kept = flow_.is_with_source(node_of_value(v)) &&
                            !flow_.is_with_source(node_of_call(uses_.maker(v)));
       const bool is_spilled =
           file_price < Flow::kInfinite && product(price, size(v)) > file_price;
-      kept += is_kept && !is_spilled ? size(v) : 0;
+      if (is_kept && !is_spilled) {
+        bytes += size(v);
+        kept_.push_back(v);
+      }
     }
     const std::int64_t free = sum_of(product(price, room), hidden_);
     if (cut < Flow::kInfinite && free < Flow::kInfinite && cut > free) {
-      best.price = std::max(best.price, (cut - free + kParts - 1) / kParts);
+      const std::int64_t found = (cut - free + parts_ - 1) / parts_;
+      if (found > best.price) {
+        best.price = found;
+        best_kept_ = kept_;
+      }
     }
-    return kept > room;
+    return bytes > room;
   }
 
   std::int64_t size(std::int32_t v) const {
@@ -235,7 +259,7 @@ class Instant {
     }
     const Channel& channel = *problem_.channel;
     return sum_of(
-        product(2 * bus_price_of(size(v), channel), kParts),
+        product(2 * bus_price_of(size(v), channel), parts_),
         sum_of(
             product(time_to_move(size(v), channel.write_rate), shares.write),
             product(time_to_move(size(v), channel.read_rate), shares.fetch)));
@@ -244,7 +268,7 @@ class Instant {
   struct KeptEdge {
     std::size_t edge;
     std::int32_t value;
-    std::int64_t file_price;  // in 1 / kParts
+    std::int64_t file_price;  // in 1 / parts
   };
   struct RunEdge {
     std::size_t edge;
@@ -254,11 +278,14 @@ class Instant {
   const Problem& problem_;
   const Uses& uses_;
   std::int32_t position_;
+  std::int64_t parts_;
   Flow flow_;
   memory::Vector<std::uint8_t> is_there_;
   memory::Vector<KeptEdge> kept_edges_;
   memory::Vector<RunEdge> run_edges_;
-  std::int64_t hidden_ = 0;  // what the shares take away, in 1 / kParts
+  memory::Vector<std::int32_t> kept_;  // by the latest cut
+  memory::Vector<std::int32_t> best_kept_;
+  std::int64_t hidden_ = 0;  // what the shares take away, in 1 / parts
 };
 
 // The calls by the memory that they need when nothing is dropped.
@@ -312,6 +339,26 @@ Bound lower_bound(const Problem& problem, std::int64_t target,
     }
   }
   return best;
+}
+
+memory::Vector<Kept> kept_by_cuts(const Problem& problem, const Uses& uses,
+                                  std::int64_t target, std::int32_t positions) {
+  memory::Vector<std::int32_t> at = by_memory(problem, uses);
+  at.resize(std::min(at.size(), static_cast<std::size_t>(positions / 2)));
+  const std::int32_t parts = positions - positions / 2 + 1;
+  for (std::int32_t k = 1; k < parts; ++k) {
+    at.push_back(
+        static_cast<std::int32_t>(std::int64_t{uses.calls()} * k / parts));
+  }
+  memory::Vector<Kept> out;
+  for (const std::int32_t position : at) {
+    Instant instant(problem, uses, position);
+    if (!instant.bound(target).is_impossible) {
+      out.push_back({position, instant.take_kept()});
+    }
+  }
+  std::erase_if(out, [](const Kept& kept) { return kept.values.empty(); });
+  return out;
 }
 
 }  // namespace neap::budget

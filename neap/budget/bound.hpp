@@ -26,4 +26,16 @@ struct Bound {
 NEAP_API Bound lower_bound(const Problem& problem, std::int64_t target,
                            std::int32_t positions = 20);
 
+/// What the cut that gave the greatest bound at a call keeps in memory there.
+struct Kept {
+  std::int32_t position = 0;
+  memory::Vector<std::int32_t> values;
+};
+
+/// The cuts of at most `positions` calls at which a bound is above 0: half of
+/// them those with the most memory, the others spread evenly. REQUIRES:
+/// check(problem); uses are the problem's. THROWS: OutOfMemory.
+memory::Vector<Kept> kept_by_cuts(const Problem& problem, const Uses& uses,
+                                  std::int64_t target, std::int32_t positions);
+
 }  // namespace neap::budget

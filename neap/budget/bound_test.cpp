@@ -42,5 +42,43 @@ TEST(BoundTest, IsZeroWhereEverythingFits) {
   EXPECT_TRUE(lower_bound(problem, 1).is_impossible);
 }
 
+// A byte of a large value is worth far less than a nanosecond.
+TEST(BoundTest, IsAsTightForValuesOfManyBytes) {
+  const Problem small = chain(20);
+  Problem large = small;
+  for (Value& value : large.values) {
+    value.size <<= 30U;
+  }
+  for (Call& call : large.calls) {
+    call.scratch <<= 30U;
+    call.price *= 1'000'000;
+  }
+  const std::int64_t full = full_memory(small);
+  for (std::int64_t target = full - 1; target > full / 2; --target) {
+    const Bound bound = lower_bound(small, target);
+    const Bound same = lower_bound(large, target << 30U);
+    ASSERT_EQ(bound.is_impossible, same.is_impossible) << target;
+    EXPECT_GE(same.price, (bound.price - 1) * 1'000'000) << target;
+  }
+}
+
+TEST(BoundTest, CutsKeepWhatIsMadeBeforeAndReadLater) {
+  std::int64_t cuts = 0;
+  for (std::uint32_t seed = 0; seed < 100; ++seed) {
+    const Problem problem = random_problem(seed, {.calls = 12, .outputs = 2});
+    const Uses uses(problem);
+    const std::int64_t target = full_memory(problem) * 3 / 4;
+    for (const Kept& kept : kept_by_cuts(problem, uses, target, 6)) {
+      ++cuts;
+      EXPECT_FALSE(kept.values.empty()) << seed;
+      for (const std::int32_t v : kept.values) {
+        EXPECT_LT(uses.maker(v), kept.position) << seed;
+        EXPECT_NE(uses.next(v, 0), kNever) << seed;
+      }
+    }
+  }
+  EXPECT_GT(cuts, 100);
+}
+
 }  // namespace
 }  // namespace neap::budget

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <random>
+#include <utility>
 
 #include "neap/budget/channel.hpp"
 
@@ -89,6 +90,41 @@ inline Problem cells(std::int32_t count) {
     gradient = sum;
   }
   problem.values[static_cast<std::size_t>(gradient)].outlives = true;
+  return problem;
+}
+
+/// Layers of random widths and prices, some of which read an earlier one, too,
+/// forward and backward.
+inline Problem random_layers(std::uint32_t seed, std::int32_t layers) {
+  std::mt19937 random(seed);
+  Problem problem;
+  const auto call = [&](memory::Vector<std::int32_t> reads, std::int64_t size,
+                        std::int64_t price) {
+    problem.values.push_back({.size = size});
+    const auto made = static_cast<std::int32_t>(problem.values.size()) - 1;
+    problem.calls.push_back({.reads = std::move(reads),
+                             .makes = {made},
+                             .take_overs = {},
+                             .price = price,
+                             .again_until = kAlways});
+    return made;
+  };
+  memory::Vector<std::int32_t> made{call({}, 1, 1)};
+  for (std::int32_t k = 0; k < layers; ++k) {
+    memory::Vector<std::int32_t> reads{made.back()};
+    const std::int32_t skipped = made[random() % made.size()];
+    if (random() % 3 == 0 && skipped != reads[0]) {
+      reads.push_back(skipped);
+    }
+    const std::int64_t size = 1 + random() % 40;
+    made.push_back(call(std::move(reads), size, 1 + random() % 100));
+  }
+  std::int32_t gradient = call({made.back()}, 1, 1);
+  for (auto k = static_cast<std::size_t>(layers); k > 0; --k) {
+    const std::int64_t size = 1 + random() % 8;
+    gradient = call({gradient, made[k], made[k - 1]}, size, 1 + random() % 50);
+  }
+  problem.values.back().outlives = true;
   return problem;
 }
 

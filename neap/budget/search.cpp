@@ -6,6 +6,7 @@
 #include <limits>
 #include <random>
 
+#include "neap/budget/bound.hpp"
 #include "neap/budget/log2.hpp"
 
 namespace neap::budget {
@@ -27,6 +28,14 @@ constexpr std::array<Ranking, 12> kFirst = {
      {.price = 2, .size = 1, .time = 4},
      {.price = 1, .size = 0, .time = 3}}};
 
+// For what a minimum cut keeps.
+constexpr std::array<Ranking, 2> kOfCuts = {
+    {{.price = 2, .size = 3, .time = 2}, {.price = 1, .size = 1, .time = 1}}};
+constexpr std::int32_t kBiasOfKept = 2 * static_cast<std::int32_t>(kOctave);
+constexpr std::int64_t kWalksOfCut = 2 * kOfCuts.size();
+constexpr std::int64_t kLeastCuts = 3;
+constexpr std::int64_t kMostCuts = 40;
+
 class Search {
  public:
   Search(const Problem& problem, std::int64_t target,
@@ -42,6 +51,8 @@ class Search {
       if (best_->start) {
         base_ = best_->start->ranking;
         base_price_ = best_->start->price;
+        first_ = base_;
+        first_price_ = base_price_;
       }
     }
   }
@@ -74,24 +85,50 @@ class Search {
     }
   }
 
-  // Ranks of some values change by up to some octaves; what costs a little more
-  // is taken, too, less and less.
-  void anneal() {
-    if (base_price_ == kNoPrice) {
+  // What a minimum cut keeps is dropped late: after the call of the cut, or by
+  // some octaves of its rank. A quarter of the walks that are left. With a
+  // channel, cuts are no better than rankings.
+  void try_cuts() {
+    if (problem_.channel || is_over()) {
       return;
     }
-    bias_.assign(problem_.values.size(), 0);
+    const std::int64_t left = options_.walks - walks_;
+    const std::int64_t cuts =
+        std::clamp(left / (4 * kWalksOfCut),
+                   std::min(left / kWalksOfCut, kLeastCuts), kMostCuts);
+    if (cuts == 0) {
+      return;
+    }
+    const memory::Vector<Kept> all = kept_by_cuts(
+        problem_, decoder_.uses(), target_, static_cast<std::int32_t>(cuts));
+    for (const Kept& kept : all) {
+      for (const Ranking& ranking : kOfCuts) {
+        try_cut(kept, ranking, kept.position, 0);
+        try_cut(kept, ranking, 0, kBiasOfKept);
+      }
+    }
+  }
+
+  // Ranks of some values change by up to some octaves; what costs a little more
+  // is taken, too, less and less: at first an 800th. With a 50th, prices drift
+  // up faster than walks bring them down.
+  void anneal() {
+    if (first_price_ == kNoPrice) {
+      return;
+    }
+    bias_.resize(problem_.values.size(), 0);
     means_.assign(problem_.channel ? bias_.size() : 0, Means::kCheaper);
-    std::int64_t current = base_price_;
+    std::int64_t current = first_price_;
     const std::int64_t all = options_.walks - walks_;
     while (!is_over()) {
       const std::int64_t left = options_.walks - walks_;
       change();
-      Ranking ranking = base_;
+      Ranking ranking = first_;
       ranking.bias = bias_;
+      ranking.kept_until = kept_until_;
       ranking.means = means_;
       const std::int64_t spare =
-          current / 50 * left / std::max<std::int64_t>(all, 1);
+          current / 800 * left / std::max<std::int64_t>(all, 1);
       const std::int64_t found = walk(ranking, current + spare + 1);
       if (found != kNoPrice) {
         current = found;
@@ -149,6 +186,28 @@ class Search {
     if (found < base_price_) {
       base_price_ = found;
       base_ = ranking;
+      first_price_ = found;
+      first_ = ranking;
+    }
+  }
+
+  void try_cut(const Kept& kept, Ranking ranking, std::int32_t until,
+               std::int32_t bias) {
+    if (is_over()) {
+      return;
+    }
+    memory::Vector<std::int32_t> all(problem_.values.size(), 0);
+    for (const std::int32_t v : kept.values) {
+      all[static_cast<std::size_t>(v)] = until + bias;
+    }
+    (until > 0 ? ranking.kept_until : ranking.bias) = all;
+    const std::int64_t found = walk(ranking, first_price_);
+    if (found < first_price_) {
+      first_price_ = found;
+      first_ = ranking;
+      bias_.clear();
+      kept_until_.clear();
+      (until > 0 ? kept_until_ : bias_) = std::move(all);
     }
   }
 
@@ -203,9 +262,12 @@ class Search {
   SearchOptions options_;
   bool has_helpers_;
   std::optional<Found> best_;
-  Ranking base_;
+  Ranking base_;  // of all values alike
   std::int64_t base_price_ = kNoPrice;
+  Ranking first_;  // where annealing begins
+  std::int64_t first_price_ = kNoPrice;
   memory::Vector<std::int32_t> bias_;
+  memory::Vector<std::int32_t> kept_until_;
   memory::Vector<Means> means_;  // empty without a channel
   struct Change {                // of one value: what it had
     std::size_t value;
@@ -225,6 +287,7 @@ std::optional<Found> search(const Problem& problem, std::int64_t target,
   check(problem);
   Search all(problem, target, options, incumbent);
   all.try_rankings();
+  all.try_cuts();
   all.anneal();
   return all.best();
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "neap/base/error.hpp"
+#include "neap/budget/bound.hpp"
 #include "neap/budget/evaluate.hpp"
 #include "neap/budget/ladder.hpp"
 #include "neap/budget/optimum_for_test.hpp"
@@ -121,6 +122,24 @@ TEST(SearchTest, FreesEverythingWhereverMemoryEnds) {
       EXPECT_EQ(domain->stats().live, live) << n;
     }
   }
+}
+
+// What all rankings cost above the bound falls by a third with three cuts.
+TEST(SearchTest, CutsAreBetterThanRankings) {
+  std::int64_t rankings = 0;
+  std::int64_t cuts = 0;
+  for (std::uint32_t seed = 0; seed < 40; ++seed) {
+    const Problem problem = random_layers(seed, 60);
+    const std::int64_t target = full_memory(problem) * 11 / 20;
+    const std::int64_t bound = lower_bound(problem, target).price;
+    const auto few = search(problem, target, {.walks = 50});
+    const auto more = search(problem, target, {.walks = 62});
+    ASSERT_TRUE(few && more) << seed;
+    ASSERT_GE(more->price, bound) << seed;
+    rankings += few->price - bound;
+    cuts += more->price - bound;
+  }
+  EXPECT_LT(3 * cuts, 2 * rankings);
 }
 
 }  // namespace

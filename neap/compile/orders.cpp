@@ -29,6 +29,8 @@ namespace {
 // takes longer for each call, and checkpoints are as good.
 constexpr std::int64_t kEffort = 40'000;
 constexpr std::int64_t kLongProgram = 600;
+constexpr std::int64_t kVeryLongProgram = 2'000;
+constexpr std::int64_t kWalksOfLongProgram = 24;  // some cuts among them
 constexpr std::int64_t kLittleEffort = 9'000;
 constexpr std::int64_t kFewWalks = 6;
 constexpr std::int64_t kLeastWalks = 60;  // all rankings, and some more
@@ -245,8 +247,10 @@ budget::LadderOptions Ordered::effort() const {
                                      kLeastWalks, kMostWalks)},
       .step = rung_step(count)};
   if (count > kLongProgram && !channel_) {
-    out.search.walks = std::clamp(kLittleEffort / count, kFewWalks,
-                                  budget::first_walks(problem_));
+    out.search.walks = count <= kVeryLongProgram
+                           ? kWalksOfLongProgram
+                           : std::clamp(kLittleEffort / count, kFewWalks,
+                                        budget::first_walks(problem_));
   }
   if (passes_.micro_batches > 1) {  // long programs, whose gradients stay
     out.step = kStepOfMicroBatches;
