@@ -100,7 +100,7 @@ class Instant {
     return best;
   }
 
-  // What the cut of the greatest bound kept in memory.
+  // Values that the cut of the greatest bound kept in memory.
   memory::Vector<std::int32_t> take_kept() { return std::move(best_kept_); }
 
  private:

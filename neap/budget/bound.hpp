@@ -26,7 +26,7 @@ struct Bound {
 NEAP_API Bound lower_bound(const Problem& problem, std::int64_t target,
                            std::int32_t positions = 20);
 
-/// What the cut that gave the greatest bound at a call keeps in memory there.
+/// Values that the cut of the greatest bound at a call keeps in memory there.
 struct Kept {
   std::int32_t position = 0;
   memory::Vector<std::int32_t> values;

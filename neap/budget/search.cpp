@@ -28,7 +28,7 @@ constexpr std::array<Ranking, 12> kFirst = {
      {.price = 2, .size = 1, .time = 4},
      {.price = 1, .size = 0, .time = 3}}};
 
-// For what a minimum cut keeps.
+// For values that a minimum cut keeps.
 constexpr std::array<Ranking, 2> kOfCuts = {
     {{.price = 2, .size = 3, .time = 2}, {.price = 1, .size = 1, .time = 1}}};
 constexpr std::int32_t kBiasOfKept = 2 * static_cast<std::int32_t>(kOctave);
@@ -85,9 +85,9 @@ class Search {
     }
   }
 
-  // What a minimum cut keeps is dropped late: after the call of the cut, or by
-  // some octaves of its rank. A quarter of the walks that are left. With a
-  // channel, cuts are no better than rankings.
+  // Values that a minimum cut keeps are dropped late: after the call of the
+  // cut, or by some octaves of its rank. A quarter of the walks that are left.
+  // With a channel, cuts are no better than rankings.
   void try_cuts() {
     if (problem_.channel || is_over()) {
       return;

@@ -124,7 +124,7 @@ TEST(SearchTest, FreesEverythingWhereverMemoryEnds) {
   }
 }
 
-// What all rankings cost above the bound falls by a third with three cuts.
+// The distance of all rankings from the bound falls by a third with three cuts.
 TEST(SearchTest, CutsAreBetterThanRankings) {
   std::int64_t rankings = 0;
   std::int64_t cuts = 0;
