@@ -135,8 +135,8 @@ Stop any_stop(const dist::Group& group, const Stop& mine) {
   return {std::fmod(sum, kInterrupt) != 0.0, sum >= kInterrupt};
 }
 
-void note_ranks(Summary& summary) {
-  const dist::Group group = dist::init();
+void note_ranks(const TrainSettings& settings, Summary& summary) {
+  const dist::Group group = dist::init({.deadline = settings.rank_timeout});
   if (group.ranks() == 1) {
     return;
   }

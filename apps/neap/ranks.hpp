@@ -47,7 +47,7 @@ struct Stop {
 Stop any_stop(const dist::Group& group, const Stop& mine);
 
 /// Notes what each rank held and sent. THROWS: as dist::Group::gather().
-void note_ranks(Summary& summary);
+void note_ranks(const TrainSettings& settings, Summary& summary);
 
 /// Runs the command; where it fails in this rank alone the others end, too.
 template <class Run>

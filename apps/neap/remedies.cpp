@@ -12,6 +12,7 @@
 #include "neap/base/bytes.hpp"
 #include "neap/base/error.hpp"
 #include "neap/files/io_error.hpp"
+#include "ranks.hpp"
 
 namespace neap::app {
 namespace {
@@ -114,11 +115,23 @@ class Remedies {
   // Above the batch that fits as it is.
   void try_batches() {
     TrainSettings changed = settings_;
-    for (changed.batch /= 2; changed.batch > kept_batch_; changed.batch /= 2) {
+    const std::int64_t least = settings_.ranks > 1 ? shards_of(settings_) : 1;
+    const std::int64_t below = std::max(kept_batch_, least - 1);
+    for (changed.batch /= 2; changed.batch > below; changed.batch /= 2) {
       if (const auto r = met(changed)) {
         add(fmt::format("--batch {}", changed.batch), *r, changed);
         return;
       }
+    }
+  }
+
+  // Nothing where the curve promised an arena that no plan of the run has.
+  static std::optional<Rehearsal> within_arena(const TrainSettings& changed) {
+    try {
+      const auto found = rehearse(changed, changed.batch);
+      return found ? std::optional(*found) : std::nullopt;
+    } catch (const PlanError&) {
+      return std::nullopt;
     }
   }
 
@@ -131,7 +144,7 @@ class Remedies {
     TrainSettings changed = settings_;
     changed.budget = kUnlimited;
     changed.arena_limit = curve->back().arena;
-    const auto least = rehearse(changed, changed.batch);
+    const auto least = within_arena(changed);
     if (!least) {
       return;
     }

@@ -115,7 +115,7 @@ ExitCode report_run(const TrainSettings& settings, const RunEnd& end,
                     Summary& summary) {
   summary.stats = memory::default_domain().stats();
   summary.live_bytes_at_exit = summary.stats.live;
-  note_ranks(summary);
+  note_ranks(settings, summary);
   summary.max_rss_bytes = max_rss_bytes();
   say(report_of(settings), "{}", run_text(summary, end.table));
   if (!settings.json.empty()) {

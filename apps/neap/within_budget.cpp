@@ -14,6 +14,7 @@
 #include "neap/files/io_error.hpp"
 #include "neap/files/scratch_file.hpp"
 #include "neap/memory/out_of_memory.hpp"
+#include "ranks.hpp"
 #include "remedies.hpp"
 #include "run_parts.hpp"
 #include "state_search.hpp"
@@ -31,16 +32,21 @@ constexpr int kMostRounds = 12;
 class BatchSearch {
  public:
   BatchSearch(const TrainSettings& settings, Bytes external)
-      : settings_(settings), room_(settings.budget - external) {}
+      : settings_(settings),
+        room_(settings.budget - external),
+        least_(settings.ranks > 1 ? shards_of(settings) : 1) {}
 
   Result<std::int64_t> run() {
     std::int64_t fits = 0;
-    std::int64_t fails = 1;
+    std::int64_t fails = least_;
     Bytes at_fits = 0;
     for (;;) {
       const auto held = peak(fails);
       if (!held) {
         return tl::unexpected(held.error());
+      }
+      if (*held > room_ && fails == least_) {
+        return 0;
       }
       if (*held > room_ || fails >= kMostSamples) {
         return narrow(fits, at_fits, fails, *held);
@@ -88,6 +94,7 @@ class BatchSearch {
 
   const TrainSettings& settings_;
   Bytes room_;
+  std::int64_t least_;  // ranks refuse a shard without samples
 };
 
 // A few lines, none longer than a terminal's: the failure, and facts below it.

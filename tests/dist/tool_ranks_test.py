@@ -95,6 +95,14 @@ class Ranks(unittest.TestCase):
         for row in less["ranks"]:
             self.assertLessEqual(row["peak_bytes"] + less["external_bytes"],
                                  budget)
+        done = run(2, NEAP, "train", *GPT, "--path", self.text, "--steps", 3,
+                   "--budget", "1MiB")
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("too small for this run", done.stderr)
+        self.assertIn("would fit  no batch", done.stderr)
+
+    def test_a_run_ends_well_with_any_timeout(self):
+        self.train(2, "--steps", 3, "--rank-timeout", 30)
 
     def test_an_example_has_one_state(self):
         alone = run(1, EXAMPLE)
