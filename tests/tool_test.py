@@ -68,7 +68,8 @@ class HelpTest(ToolCase):
             self.assertIn(f"(default {default})", words)
 
     def test_descriptions_hang_below_what_they_describe(self):
-        for command in ((), ("train",), ("fit",), ("pack",), ("sample",)):
+        for command in ((), ("train",), ("fit",), ("pack",), ("sample",),
+                        ("launch",)):
             with self.subTest(command=command):
                 _, text, _ = self.run_tool("help", *command)
                 self.assertLessEqual(max(map(len, text.splitlines())), 80)
@@ -162,6 +163,7 @@ class ArgumentTest(ToolCase):
                 (("manual",), "manual needs FORM: man, bash, zsh or fish"),
                 (("pack",), "pack needs FILE: CSV with the columns"),
                 (("sample",), "sample needs --load FILE: "),
+                (("launch",), "launch needs --ranks N,N,...: "),
                 (("train", "more"), "train takes no 'more'"),
                 (("-x",), "there is no command: train, plan")):
             with self.subTest(arguments=arguments):

@@ -192,6 +192,33 @@ void add_doctor_options(CLI::App& command, DoctorSettings& settings) {
       ->type_name("FILE");
 }
 
+void add_launch_options(CLI::App& command, LaunchSettings& settings) {
+  command
+      .add_option("command", settings.words,
+                  "train and its options, with --save FILE, after --")
+      ->type_name("-- train OPTIONS");
+  command
+      .add_option("--ranks", settings.ranks,
+                  "of the first start, of the next, and so on; the last one "
+                  "stays; powers of two that divide --shards")
+      ->required()
+      ->type_name("N,N,...");
+  add_number(command, settings.restarts,
+             {"--restarts", std::int64_t{0}, std::int64_t{1'000'000},
+              "a whole number from 0 to 1000000",
+              "starts after the first one, at most (default 10)"})
+      ->type_name("N");
+  command
+      .add_option("--mpirun", settings.mpirun,
+                  "Open MPI's mpirun (default: that in PATH)")
+      ->type_name("FILE");
+  command
+      .add_option("--mpirun-options", settings.options,
+                  "of its own, between spaces, like \"--hostfile hosts\" "
+                  "(default none)")
+      ->type_name("WORDS");
+}
+
 CLI::App& add_command(CLI::App& cli, const char* name, const char* about,
                       CommandLine& line, std::function<ExitCode()> run) {
   CLI::App& command = *cli.add_subcommand(name, about);
@@ -218,6 +245,13 @@ void add_commands(CLI::App& cli, const Commands& commands, CommandLine& line) {
                   "be made to fit",
                   line, [&line, run = commands.fit] { return run(line.fit); }),
       fit_settings(), line.fit);
+  add_launch_options(
+      add_command(cli, "launch",
+                  "run train on several ranks under mpirun, and start it again "
+                  "from its last checkpoint where one is lost",
+                  line,
+                  [&line, run = commands.launch] { return run(line.launch); }),
+      line.launch);
   add_pack_options(
       add_command(cli, "pack",
                   "give buffers with lifetimes offsets in one block of memory",
@@ -406,8 +440,10 @@ void parse(int argc, char** argv, const Commands& commands, CommandLine& line) {
   std::reverse(words.begin(), words.end());  // the parser takes from the back
   try {
     cli.parse(std::move(words));
-    line.doctor.words.insert(line.doctor.words.end(), program.begin(),
-                             program.end());
+    for (std::vector<std::string>* words_behind :
+         {&line.doctor.words, &line.launch.words}) {
+      words_behind->insert(words_behind->end(), program.begin(), program.end());
+    }
     if (!line.manual.empty()) {
       line.text = manual_of(cli, line.manual);
     }

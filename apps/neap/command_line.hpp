@@ -8,6 +8,7 @@
 
 #include "doctor_command.hpp"
 #include "exit_code.hpp"
+#include "launch_command.hpp"
 #include "pack_command.hpp"
 #include "report_command.hpp"
 #include "sample_command.hpp"
@@ -26,6 +27,7 @@ struct CommandLine {
   Arguments train;
   Arguments plan;
   Arguments fit;
+  LaunchSettings launch;
   PackSettings pack;
   ReportSettings report;
   DoctorSettings doctor;
@@ -43,6 +45,7 @@ struct Commands {
   std::function<ExitCode(const Arguments&)> train;
   std::function<ExitCode(const Arguments&)> plan;
   std::function<ExitCode(const Arguments&)> fit;
+  std::function<ExitCode(const LaunchSettings&)> launch;
 };
 
 /// The parser's memory goes before this returns.

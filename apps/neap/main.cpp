@@ -12,6 +12,7 @@
 #include "exit_code.hpp"
 #include "fit_command.hpp"
 #include "kept_plan.hpp"
+#include "launch_command.hpp"
 #include "neap/base/external.hpp"
 #include "neap/base/shown.hpp"
 #include "neap/data/read_error.hpp"
@@ -158,9 +159,7 @@ ExitCode run_fit(const Arguments& arguments) {
   return run_ahead(fit_settings(), arguments, fit);
 }
 
-ExitCode run(int argc, char** argv) {
-  CommandLine line;
-  parse(argc, argv, {run_train, run_plan, run_fit}, line);
+ExitCode run_line(const CommandLine& line) {
   if (is_memory_short()) {  // the parser writes its texts through streams
     return fail(ExitCode::kMemory, kNoMemory);
   }
@@ -174,6 +173,51 @@ ExitCode run(int argc, char** argv) {
   }
   static_cast<void>(std::fwrite(line.text.data(), 1, line.text.size(), stdout));
   return ExitCode::kOk;
+}
+
+// Refuses, before anything is started, what train itself would refuse.
+ExitCode launch_train(const LaunchSettings& launched,
+                      const Arguments& arguments) {
+  const auto settings = settings_of(train_settings(), arguments);
+  if (!settings) {
+    return fail(ExitCode::kUsage, settings.error().message);
+  }
+  const auto good =
+      check_task(*settings)
+          .and_then([&] { return check(*settings, settings->steps); })
+          .and_then([&] {
+            return check_train_files(files::system_door(), *settings);
+          });
+  return good ? launch(launched, *settings)
+              : fail(ExitCode::kUsage, good.error().message);
+}
+
+ExitCode run_launch(const LaunchSettings& launched) {
+  if (launched.words.empty() || launched.words[0] != "train") {
+    return fail(ExitCode::kUsage,
+                "launch runs neap train: neap launch --ranks 4,2 -- train ... "
+                "--save FILE");
+  }
+  std::vector<std::string> words = launched.words;
+  words.insert(words.begin(), "neap");
+  std::vector<char*> pointers;
+  pointers.reserve(words.size());
+  for (std::string& word : words) {
+    pointers.push_back(word.data());
+  }
+  CommandLine line;
+  Commands commands;
+  commands.train = [&](const Arguments& arguments) {
+    return launch_train(launched, arguments);
+  };
+  parse(static_cast<int>(pointers.size()), pointers.data(), commands, line);
+  return run_line(line);
+}
+
+ExitCode run(int argc, char** argv) {
+  CommandLine line;
+  parse(argc, argv, {run_train, run_plan, run_fit, run_launch}, line);
+  return run_line(line);
 }
 
 // Printed text may still be in a buffer, or be lost already: a full disk must

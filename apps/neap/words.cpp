@@ -18,10 +18,12 @@ void add_standard_output(std::vector<std::string>& words) {
   }
 }
 
-// Takes the program of neap doctor out of the words.
+// Takes the program of neap doctor or launch out of the words.
 std::vector<std::string> take_program(std::vector<std::string>& words) {
   const auto mark = std::find(words.begin(), words.end(), "--");
-  if (words.empty() || words[0] != "doctor" || mark == words.end()) {
+  const bool takes_one =
+      !words.empty() && (words[0] == "doctor" || words[0] == "launch");
+  if (!takes_one || mark == words.end()) {
     return {};
   }
   std::vector<std::string> program(mark + 1, words.end());

@@ -9,8 +9,8 @@ namespace neap::app {
 
 struct Words {
   std::vector<std::string> own;  // without argv[0]
-  /// Words after "--" of neap doctor: a program and its arguments, which are
-  /// nobody else's business.
+  /// Words after "--" of neap doctor or launch: a program and its arguments,
+  /// which are nobody else's business.
   std::vector<std::string> program;
 };
 
