@@ -8,29 +8,13 @@
 
 #include "neap/base/raise.hpp"
 #include "neap/dist/errors.hpp"
+#include "neap/dist/halves.hpp"
 
 namespace neap::dist {
 namespace {
 
 // A process that was stopped for a while has not waited for so long.
 constexpr std::int64_t kLongestLook = 1'000'000'000;
-
-// Halves begin on whole cache lines, so that no two ranks divide a vector.
-constexpr std::int64_t kUnitBytes = 64;
-
-struct Range {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-  std::int64_t size() const noexcept { return end - begin; }
-};
-
-// The half of a range for the ranks whose bit is not set, or is.
-Range half_of(const Range& range, bool is_upper, std::int64_t unit) {
-  const std::int64_t units = (range.size() + unit - 1) / unit;
-  const std::int64_t middle =
-      std::min(range.begin + (units + 1) / 2 * unit, range.end);
-  return is_upper ? Range{middle, range.end} : Range{range.begin, middle};
-}
 
 // Waits for operations, and says who is missing.
 class Waiter {
@@ -100,9 +84,9 @@ class Swap {
   // place(first, bytes): where a chunk is to come.
   template <class Place, class Take>
   void run(const Place& place, const Take& take) {
-    const std::int64_t in_count = chunks(in_bytes_);
+    const std::int64_t in_count = chunks_of(in_bytes_);
     const std::int64_t out_count =
-        chunks(static_cast<std::int64_t>(out_.size()));
+        chunks_of(static_cast<std::int64_t>(out_.size()));
     for (std::int64_t i = 0; i < std::min<std::int64_t>(kWindow, in_count);
          ++i) {
       receive(i, place);
@@ -127,9 +111,6 @@ class Swap {
   }
 
  private:
-  static std::int64_t chunks(std::int64_t bytes) {
-    return (bytes + kChunkBytes - 1) / kChunkBytes;
-  }
   static Range chunk_of(std::int64_t i, std::int64_t bytes) {
     return {i * kChunkBytes, std::min((i + 1) * kChunkBytes, bytes)};
   }
