@@ -26,6 +26,9 @@ BUDGET_KEYS = ("budget_bytes fits_budget max_batch_for_budget "
                "spill_written_bytes spill_fetched_bytes "
                "spill_written_a_day_bytes extra_time_percent "
                "extra_time_bound_percent").split()
+NETWORK_KEYS = ("network traffic_seconds traffic_sent_bytes traffic_messages "
+                "traffic_least_bytes traffic_least_seconds "
+                "compute_seconds").split()
 VARYING = {"plan_seconds"}
 # 80 blocks: 65 thousand million parameters.
 LARGE = ("--model", "gpt", "--layers", "80", "--dim", "8192", "--heads", "64",
@@ -59,6 +62,75 @@ class PlanTest(PlanCase):
         found = self.plan("--model", "lstm", "--layers", "1", "--budget",
                           "4GiB")
         self.assertEqual(sorted(found), sorted(KEYS + BUDGET_KEYS))
+
+    def test_a_network_has_the_time_of_what_a_rank_sends(self):
+        few = ("--model", "gpt", "--layers", "1", "--dim", "64", "--batch",
+               "64", "--shards", "64", "--ranks", "64", "--rank", "5")
+        seconds = []
+        for name in ("1Gb", "10Gb", "25Gb", "100Gb", "400Gb"):
+            found = self.plan(*few, "--network", name)
+            self.assertEqual(sorted(found), sorted(KEYS + NETWORK_KEYS))
+            self.assertEqual(found["network"], name)
+            self.assertIsNone(found["compute_seconds"])
+            self.assertGreaterEqual(found["traffic_sent_bytes"],
+                                    found["traffic_least_bytes"] * 0.99)
+            self.assertGreater(found["traffic_seconds"],
+                               found["traffic_least_seconds"])
+            seconds.append(found["traffic_seconds"])
+        self.assertEqual(seconds, sorted(seconds, reverse=True))
+        budget = (found["peak_bytes"] + found["external_bytes"]
+                  - found["arena_bytes"] // 8)
+        found = self.plan(*few, "--network", "1Gb", "--budget", budget,
+                          "--costs", "measure")
+        self.assertGreater(found["compute_seconds"], 0.0)
+        _, text, _ = self.run_tool("plan", *few, "--network", "1Gb")
+        self.assertRegex(text, r"(?m)^network +1Gb: \S+ s of a step, .* messages$")
+
+    def test_a_network_is_read_from_a_file(self):
+        path = self.folder / "network.json"
+        few = ("--model", "gpt", "--layers", "1", "--batch", "2", "--ranks",
+               "2", "--network", path)
+        good = {"neap_network": 1, "latency_nanoseconds": 0,
+                "overhead_nanoseconds": 0, "bytes_a_second": 1000,
+                "engine": "none"}
+        path.write_text(json.dumps(good))
+        found = self.plan(*few)
+        self.assertAlmostEqual(found["traffic_seconds"],
+                               found["traffic_sent_bytes"] / 1000, delta=10.0)
+        path.write_text(json.dumps({**good,
+                                    "latency_nanoseconds": 1_000_000_000}))
+        self.assertGreater(self.plan(*few)["traffic_seconds"],
+                           found["traffic_seconds"] + 10)
+        for change in ({"bytes_a_second": 0}, {"bytes_a_second": -1},
+                       {"bytes_a_second": 1e9}, {"bytes_a_second": 10 ** 16},
+                       {"bytes_a_second": 10 ** 30},
+                       {"bytes_a_second": "fast"},
+                       {"latency_nanoseconds": -1},
+                       {"latency_nanoseconds": 10 ** 11},
+                       {"overhead_nanoseconds": None},
+                       {"neap_network": 2}, {"more": 1}, {"engine": 1}):
+            path.write_text(json.dumps({**good, **change}))
+            self.refuse_plan(DATA, *few, says="no file of neap network")
+        for key in ("neap_network", "latency_nanoseconds", "bytes_a_second"):
+            path.write_text(json.dumps({name: value for name, value
+                                        in good.items() if name != key}))
+            self.refuse_plan(DATA, *few, says=f"'{key}' is missing")
+        for text in ("", "[]", "{", "null", json.dumps(good) + "x",
+                     json.dumps(good)[:-1] + ', "neap_network": 1}',
+                     "[" * 100_000):
+            path.write_text(text)
+            self.refuse_plan(DATA, *few)
+        path.unlink()
+        self.refuse_plan(DATA, *few, says="network.json")
+
+    def test_a_network_of_one_rank_is_refused(self):
+        self.refuse_plan(USAGE, "--model", "gpt", "--network", "1Gb",
+                         says="--network: there is one rank")
+        self.refuse_plan(USAGE, "--model", "gpt", "--network", "",
+                         says="--network")
+        status, _, errors = self.run_tool("fit", "--network", "1Gb")
+        self.assertEqual(status, USAGE)
+        self.assertIn("fit has no option --network", errors)
 
     def test_the_peak_is_that_of_training_to_the_byte(self):
         if tool_case.SANITIZER:

@@ -227,6 +227,24 @@ CLI::App& add_command(CLI::App& cli, const char* name, const char* about,
   return command;
 }
 
+// Commands of runs with several ranks.
+void add_rank_commands(CLI::App& cli, const Commands& commands,
+                       CommandLine& line) {
+  add_launch_options(
+      add_command(cli, "launch",
+                  "run train on several ranks under mpirun, and start it again "
+                  "from its last checkpoint where one is lost",
+                  line,
+                  [&line, run = commands.launch] { return run(line.launch); }),
+      line.launch);
+  add_command(cli, "network",
+              "measure the network between two ranks, for neap plan", line,
+              [&line] { return run_network(line.network); })
+      .add_option("--out", line.network.out,
+                  "write the figures there, for --network (default none)")
+      ->type_name("FILE");
+}
+
 void add_commands(CLI::App& cli, const Commands& commands, CommandLine& line) {
   add_run_options(
       add_command(cli, "train", "train a network", line,
@@ -245,13 +263,7 @@ void add_commands(CLI::App& cli, const Commands& commands, CommandLine& line) {
                   "be made to fit",
                   line, [&line, run = commands.fit] { return run(line.fit); }),
       fit_settings(), line.fit);
-  add_launch_options(
-      add_command(cli, "launch",
-                  "run train on several ranks under mpirun, and start it again "
-                  "from its last checkpoint where one is lost",
-                  line,
-                  [&line, run = commands.launch] { return run(line.launch); }),
-      line.launch);
+  add_rank_commands(cli, commands, line);
   add_pack_options(
       add_command(cli, "pack",
                   "give buffers with lifetimes offsets in one block of memory",

@@ -9,6 +9,7 @@
 #include "doctor_command.hpp"
 #include "exit_code.hpp"
 #include "launch_command.hpp"
+#include "network_command.hpp"
 #include "pack_command.hpp"
 #include "report_command.hpp"
 #include "sample_command.hpp"
@@ -28,6 +29,7 @@ struct CommandLine {
   Arguments plan;
   Arguments fit;
   LaunchSettings launch;
+  NetworkSettings network;
   PackSettings pack;
   ReportSettings report;
   DoctorSettings doctor;

@@ -20,6 +20,28 @@
 namespace neap::app {
 namespace {
 
+// By costs that were measured here; those of the table are no times.
+std::optional<double> compute_seconds(const TrainSettings& s,
+                                      const Rehearsal& r) {
+  const compiler::Fitting& fitting = r.fitting;
+  return s.book && fitting.is_met()
+             ? std::optional(1e-9 *
+                             static_cast<double>(fitting.price + fitting.extra))
+             : std::nullopt;
+}
+
+void add_traffic(const TrainSettings& s, const Rehearsal& r, JsonObject& json) {
+  if (r.traffic) {
+    json.add("network", s.network)
+        .add("traffic_seconds", r.traffic->seconds)
+        .add("traffic_sent_bytes", r.traffic->sent)
+        .add("traffic_messages", r.traffic->sends)
+        .add("traffic_least_bytes", r.traffic->least)
+        .add("traffic_least_seconds", r.traffic->least_seconds)
+        .add("compute_seconds", compute_seconds(s, r));
+  }
+}
+
 std::string to_json(const TrainSettings& s, const WithinBudget& found,
                     std::optional<std::int64_t> max_batch) {
   const Rehearsal& r = found.rehearsal;
@@ -48,6 +70,7 @@ std::string to_json(const TrainSettings& s, const WithinBudget& found,
       .add("sent_in_a_step_bytes", r.sharding.sent)
       .add("calls_of_each_shard", std::int64_t{r.sharding.each})
       .add("ops_of_all_rows", std::int64_t{r.sharding.together});
+  add_traffic(s, r, json);
   if (max_batch) {
     json.add("budget_bytes", s.budget)
         .add("fits_budget", found.is_met())
@@ -98,6 +121,22 @@ std::string list(std::string_view title, const Rehearsal::Named& rows,
   return text;
 }
 
+// Adds the time on the wire.
+template <class Row>
+void add_network(const TrainSettings& s, const Rehearsal& r, const Row& row) {
+  row("network", fmt::format("{}: {:.3g} s of a step, {} in {} messages",
+                             base::shown_path(s.network), r.traffic->seconds,
+                             format_bytes_short(r.traffic->sent),
+                             format_grouped(r.traffic->sends)));
+  row("", fmt::format("at least {:.3g} s, for the {} that the same sums and "
+                      "rows need",
+                      r.traffic->least_seconds,
+                      format_bytes_short(r.traffic->least)));
+  if (const auto compute = compute_seconds(s, r)) {
+    row("", fmt::format("beside {:.3g} s predicted for the calls", *compute));
+  }
+}
+
 // Adds the cost of meeting the budget.
 template <class Row>
 void add_price(const TrainSettings& s, const WithinBudget& found,
@@ -146,6 +185,9 @@ std::string to_text(const TrainSettings& s, const WithinBudget& found,
   if (r.sharding.ranks > 1) {
     row("ranks", fmt::format("rank {} of {}, which sends {} in a step", s.rank,
                              r.sharding.ranks, format_bytes(r.sharding.sent)));
+  }
+  if (r.traffic) {
+    add_network(s, r, row);
   }
   row("held at most", format_bytes(r.peak));
   row("external", format_bytes(r.external) + "  (code, libraries, stacks)");

@@ -71,6 +71,11 @@ std::int64_t own_rows(const TrainSettings& s, std::int64_t batch) {
 }
 
 Result<void> check_ranks(const TrainSettings& s) {
+  if (s.ranks == 1 && !s.network.empty()) {
+    return failure(FailureKind::kMismatch,
+                   "--network: there is one rank, which sends nothing; give "
+                   "--ranks");
+  }
   if (s.ranks == 1) {
     return {};
   }

@@ -9,6 +9,7 @@
 #include "neap/base/result.hpp"
 #include "neap/data/loader.hpp"
 #include "neap/dist/group.hpp"
+#include "neap/dist/traffic.hpp"
 #include "settings.hpp"
 #include "summary.hpp"
 
@@ -38,6 +39,10 @@ TrainSettings for_dry_run(const TrainSettings& settings,
                           std::vector<std::int64_t> batches);
 /// The rows of a batch that this rank has.
 std::int64_t own_rows(const TrainSettings& settings, std::int64_t batch);
+
+/// Comparisons of eight bytes between the ranks in a step of a run: those of
+/// the compiled step, and the two of any_stop().
+inline constexpr int kComparisonsOfStep = dist::kComparisonsOfRun + 2;
 
 /// Whether a run ends with this step, in any of the ranks.
 struct Stop {

@@ -16,6 +16,8 @@
 #include "neap/formats/safetensors.hpp"
 #include "neap/report/memory_table.hpp"
 #include "neap/train/metrics.hpp"
+#include "network.hpp"
+#include "ranks.hpp"
 #include "run_parts.hpp"
 #include "saved_model.hpp"
 #include "view_files.hpp"
@@ -248,6 +250,14 @@ Result<Rehearsal> rehearse(const TrainSettings& settings, std::int64_t batch) {
     const memory::Stats stats =
         domain.stats();  // what is said of the run takes memory, too
     result = describe(**job, domain);
+    if (!settings.network.empty()) {
+      auto network = read_network(files::system_door(), settings.network);
+      if (!network) {
+        return tl::unexpected(network.error());
+      }
+      result.traffic =
+          dist::traffic_of((*job)->program(), *network, kComparisonsOfStep);
+    }
     result.plan_seconds = seconds_since(start);
     (*job)->rehearse_test();
     const memory::Stats after = domain.stats();

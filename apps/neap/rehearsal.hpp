@@ -3,12 +3,14 @@
 // tensors: the same requests as `neap train` makes, so the same figures.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "neap/base/result.hpp"
 #include "neap/compile/fit.hpp"
+#include "neap/dist/traffic.hpp"
 #include "neap/program/program.hpp"
 #include "neap/report/snapshot.hpp"
 #include "settings.hpp"
@@ -30,7 +32,8 @@ struct Rehearsal {
   Bytes data_set = 0;         // part of the peak
   compiler::Fitting fitting;  // of the step into its arena
   compiler::Sharding sharding;
-  Named by_category;  // of all that lives at the peak
+  std::optional<dist::Traffic> traffic;  // of several ranks, by --network
+  Named by_category;                     // of all that lives at the peak
   Named by_layer;
   Named live;  // what lies in the arena at its peak, largest first
   std::string peak_step;

@@ -76,6 +76,24 @@ class Ranks(unittest.TestCase):
             sent = 5 * plan["sent_in_a_step_bytes"]
             self.assertAlmostEqual(row["sent_bytes"] / sent, 1.0, delta=0.01)
 
+    def test_a_network_is_measured_for_plans(self):
+        network = self.folder / "network.json"
+        done = run(2, NEAP, "network", "--out", network)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, "latency .* us\noverhead .*\nrate .*"
+                                      "\nengine +Open MPI")
+        found = json.loads(network.read_text())
+        self.assertLess(found["latency_nanoseconds"], 1e9)
+        self.assertGreater(found["bytes_a_second"], 1e5)
+        done = run(1, NEAP, "plan", *GPT, "--path", self.text, "--ranks", 4,
+                   "--network", network, "--json", "-")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater(json.loads(done.stdout)["traffic_seconds"], 0.0)
+        for ranks, out, status in ((1, network, 2), (4, network, 2),
+                                   (2, "/nowhere/file", 5)):
+            done = run(ranks, NEAP, "network", "--out", out)
+            self.assertEqual(done.returncode, status, done.stderr)
+
     def test_a_checkpoint_is_one_file_and_goes_on_with_other_ranks(self):
         whole = self.train(1, "--steps", 6)
         files = [self.folder / f"{ranks}.safetensors" for ranks in (1, 2, 4)]

@@ -93,6 +93,7 @@ struct TrainSettings {
                                     // started by a launcher
   std::int64_t rank = 0;            // this one
   double rank_timeout = 60.0;       // seconds
+  std::string network;              // of plan: a name or a path; empty: none
   std::shared_ptr<compiler::Ranks> step_ranks{};  // not set by users
   std::string save;                 // path of a checkpoint; empty: none
   std::int64_t save_steps = 0;      // between two of them; 0: at the end alone

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "neap/data/loader.hpp"
@@ -305,7 +306,11 @@ std::vector<Setting> make_plan_settings() {
               "each batch",
               "1", whole(&TrainSettings::ranks, 1, 1024)},
              {"rank", "N", "the rank that is planned, counted from 0", "0",
-              whole(&TrainSettings::rank, 0, 1023)}});
+              whole(&TrainSettings::rank, 0, 1023)},
+             {"network", "NAME|FILE",
+              "say how long the exchanges of a step take: 1Gb, 10Gb, 25Gb, "
+              "100Gb, 400Gb, or what neap network measured",
+              "none", any_text(&TrainSettings::network)}});
   const auto all = train_settings();
   settings.insert(settings.end(), all.begin(), all.end());
   return settings;
@@ -321,8 +326,9 @@ std::vector<Setting> make_fit_settings() {
        {"svg", "FILE",
         "draw the curve: budgets to the right, extra time upward", "none",
         any_text(&TrainSettings::svg)}});
-  const auto all = plan_settings();
-  settings.insert(settings.end(), all.begin(), all.end());
+  std::ranges::copy_if(
+      plan_settings(), std::back_inserter(settings),
+      [](const Setting& setting) { return setting.key != "network"; });
   return settings;
 }
 
