@@ -17,6 +17,16 @@ Result<Image> decode_jpeg(Decoding& decoding, const ImageLimits& limits);
 /// The most rows and columns: about JPEG's own limit.
 inline constexpr std::int64_t kMostSide = 65'535;
 
+/// What the headers say.
+Result<ImageHeader> look_at_png(Decoding& decoding, const ImageLimits& limits);
+Result<ImageHeader> look_at_jpeg(Decoding& decoding, const ImageLimits& limits);
+
+/// The header of that size, with pixels, heap and the file's piece; or
+/// kTooLarge.
+Result<ImageHeader> make_header(Decoding& decoding, std::uint32_t height,
+                                std::uint32_t width, Bytes heap,
+                                const ImageLimits& limits);
+
 /// Pixels for three channels of the size that a header states, or kTooLarge.
 /// The failure comes out of decoding.failure(). THROWS: OutOfMemory.
 Result<Image> make_image(Decoding& decoding, std::uint32_t height,

@@ -45,18 +45,29 @@ void refuse_size(Decoding& decoding) noexcept {
                 "its header announces more pixels than are allowed");
 }
 
-Result<Image> decode(Decoding& decoding, const ImageLimits& limits) {
+// What the one or the other function makes of a file, by how that begins.
+template <class Made>
+using Decoder = Result<Made> (*)(Decoding&, const ImageLimits&);
+template <class Made>
+Result<Made> by_format(Decoding& decoding, const ImageLimits& limits,
+                       Decoder<Made> png, Decoder<Made> jpeg) {
   if (!decoding.run(&read_first_piece, decoding)) {
     return decoding.failure();
   }
   if (begins_with(decoding.piece(), kPngMagic)) {
-    return decode_png(decoding, limits);
+    return png(decoding, limits);
   }
   if (begins_with(decoding.piece(), kJpegMagic)) {
-    return decode_jpeg(decoding, limits);
+    return jpeg(decoding, limits);
   }
   decoding.run(&refuse_format, decoding);
   return decoding.failure();
+}
+
+bool is_allowed(std::int64_t height, std::int64_t width,
+                const ImageLimits& limits) noexcept {
+  return std::max(height, width) <= kMostSide &&
+         height <= limits.pixels / std::max<std::int64_t>(1, width);
 }
 
 // In place, and the rest is freed.
@@ -73,19 +84,28 @@ void make_grey(Image& image) {
 
 }  // namespace
 
+Result<ImageHeader> make_header(Decoding& decoding, std::uint32_t height,
+                                std::uint32_t width, Bytes heap,
+                                const ImageLimits& limits) {
+  if (!is_allowed(height, width, limits)) {
+    decoding.run(&refuse_size, decoding);
+    return decoding.failure();
+  }
+  const std::int64_t pixels = std::int64_t{height} * width;
+  return ImageHeader{height, width, Decoding::kPieceBytes + 3 * pixels + heap};
+}
+
 Result<Image> make_image(Decoding& decoding, std::uint32_t height,
                          std::uint32_t width, const ImageLimits& limits) {
-  const std::int64_t rows = height;
-  if (std::max<std::int64_t>(rows, width) > kMostSide ||
-      rows > limits.pixels / std::max<std::int64_t>(1, width)) {
+  if (!is_allowed(height, width, limits)) {
     decoding.run(&refuse_size, decoding);
     return decoding.failure();
   }
   Image image;
-  image.height = rows;
+  image.height = height;
   image.width = width;
   image.channels = 3;
-  image.pixels.resize(static_cast<std::size_t>(3 * rows * image.width));
+  image.pixels.resize(static_cast<std::size_t>(3 * image.height * image.width));
   return image;
 }
 
@@ -116,15 +136,20 @@ Result<Image> read_image(files::ByteSource& source, const ImageLimits& limits) {
   base::tell_of_question("read_image", "for the pixels of a file", {});
   check_limits(limits);
   images::Decoding decoding(source);
-  auto image = images::decode(decoding, limits);
+  auto image = images::by_format<Image>(decoding, limits, &images::decode_png,
+                                        &images::decode_jpeg);
   if (image && limits.channels == 1) {
     images::make_grey(*image);
   }
   return image;
 }
 
-Result<Image> read_image(files::Door& door, const std::string& path,
-                         const ImageLimits& limits) {
+namespace {
+
+// What `made_of` makes of a file.
+template <class Made, class MadeOf>
+Result<Made> of_file(files::Door& door, const std::string& path,
+                     const MadeOf& made_of) {
   auto file = door.open_read(path);
   if (!file) {
     return tl::unexpected(std::move(file.error()));
@@ -134,7 +159,29 @@ Result<Image> read_image(files::Door& door, const std::string& path,
     return tl::unexpected(size.error());
   }
   files::PlainSource source(std::move(*file), *size);
-  return read_image(source, limits);
+  return made_of(source);
+}
+
+}  // namespace
+
+Result<Image> read_image(files::Door& door, const std::string& path,
+                         const ImageLimits& limits) {
+  return of_file<Image>(door, path, [&](files::ByteSource& source) {
+    return read_image(source, limits);
+  });
+}
+
+Result<ImageHeader> read_image_header(files::Door& door,
+                                      const std::string& path,
+                                      const ImageLimits& limits) {
+  base::tell_of_question("read_image_header", "for the size of a file's image",
+                         {});
+  check_limits(limits);
+  return of_file<ImageHeader>(door, path, [&](files::ByteSource& source) {
+    images::Decoding decoding(source);
+    return images::by_format<ImageHeader>(
+        decoding, limits, &images::look_at_png, &images::look_at_jpeg);
+  });
 }
 
 }  // namespace neap::data

@@ -45,6 +45,19 @@ NEAP_API void check_limits(const ImageLimits& limits);
 /// not grow with the limit (about 50 MB, for sides of 65535).
 NEAP_API Bytes most_bytes_of_image(const ImageLimits& limits);
 
+/// What the header of a file says, and the most bytes that read_image takes at
+/// once for this file.
+struct ImageHeader {
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+  Bytes most_bytes = 0;
+};
+
+/// Reads as much of a PNG or a JPEG as says its size. Failures, THROWS: as
+/// read_image, of that part.
+[[nodiscard]] NEAP_API Result<ImageHeader> read_image_header(
+    files::Door& door, const std::string& path, const ImageLimits& limits = {});
+
 /// Reads a PNG or a JPEG. 16 bits a channel are rounded to 8; palettes and less
 /// than 8 bits are expanded; alpha is dropped, not blended; CMYK is taken as
 /// Adobe writes it, inverted, and becomes c k / 255; gamma, colour profiles and

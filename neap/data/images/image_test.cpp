@@ -159,5 +159,36 @@ TEST(ImageTest, SaysWhatReadingTakesAtMost) {
   EXPECT_LT(most, (std::int64_t{11} << 26U) + 52'000'000);
 }
 
+TEST(ImageTest, AHeaderSaysSizeAndWhatReadingTakesAtMost) {
+  const auto domain = memory::Domain::create();
+  const memory::UseDomain use(*domain);
+  for (const char* name :
+       {"rgb8.png", "palette4.png", "rgba16_interlaced.png", "grey1.png",
+        "sampled.jpg", "progressive.jpg", "cmyk.jpg", "grey.jpg"}) {
+    const std::string path = golden_path(name);
+    const auto header = read_image_header(system_door(), path);
+    ASSERT_TRUE(header.has_value()) << name;
+    EXPECT_EQ(domain->stats().live, 0) << name;
+    domain->reset_peak();
+    const auto image = read_image(system_door(), path);
+    EXPECT_EQ(header->height, image->height) << name;
+    EXPECT_EQ(header->width, image->width) << name;
+    EXPECT_LE(domain->stats().live_peak, header->most_bytes) << name;
+    EXPECT_GE(header->most_bytes, 3 * image->height * image->width) << name;
+  }
+}
+
+TEST(ImageTest, AHeaderIsRefusedAsTheImageIs) {
+  const std::string path = golden_path("sampled.jpg");
+  EXPECT_EQ(read_image_header(system_door(), path, {.pixels = 9}).error().kind,
+            FailureKind::kTooLarge);
+  EXPECT_EQ(read_image_header(system_door(), golden_path("rgb8.rgb"))
+                .error()
+                .kind,
+            FailureKind::kUnsupported);
+  EXPECT_EQ(read_image_header(system_door(), path + "x").error().kind,
+            FailureKind::kNotFound);
+}
+
 }  // namespace
 }  // namespace neap::data

@@ -260,6 +260,21 @@ void ImageTransform::apply(const Image& image, SampleId id,
   }
 }
 
+// As resize_image makes them: the strip of rows, what comes out, and for each
+// pixel of that its place and weights in both directions.
+Bytes ImageTransform::most_bytes(std::int64_t height,
+                                 std::int64_t width) const noexcept {
+  constexpr Bytes kPlace = 32;  // and the rounding of a block
+  const auto weights = [](std::int64_t from, std::int64_t to) {
+    const std::int64_t reach = 2 * (from / to + 2) + 1;
+    return to * (kPlace + reach * static_cast<Bytes>(sizeof(std::int32_t))) +
+           reach * static_cast<Bytes>(sizeof(double));
+  };
+  const ImageTransformOptions& o = options_;
+  return 3 * o.width * (height + o.height) + weights(width, o.width) +
+         weights(height, o.height);
+}
+
 std::uint64_t ImageTransform::fingerprint() const {
   const ImageTransformOptions& o = options_;
   const auto bits = [](double value) {

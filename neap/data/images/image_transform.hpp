@@ -87,6 +87,9 @@ class NEAP_API ImageTransform {
   ImageBox part_of(std::int64_t height, std::int64_t width,
                    SampleId id) const noexcept;
 
+  /// The most bytes that apply takes at once for an image of that size.
+  Bytes most_bytes(std::int64_t height, std::int64_t width) const noexcept;
+
   /// The fingerprint of the options.
   std::uint64_t fingerprint() const;
 

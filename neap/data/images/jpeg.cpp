@@ -205,6 +205,19 @@ Bytes jpeg_heap(std::int64_t height, std::int64_t width,
              : rows;
 }
 
+Result<ImageHeader> look_at_jpeg(Decoding& decoding,
+                                 const ImageLimits& limits) {
+  Jpeg jpeg(decoding);
+  if (!decoding.run(&read_header, jpeg)) {
+    return decoding.failure();
+  }
+  const std::uint32_t height = jpeg.reader.image_height;
+  const std::uint32_t width = jpeg.reader.image_width;
+  const bool has_scans = jpeg_has_multiple_scans(&jpeg.reader) != FALSE;
+  return make_header(decoding, height, width,
+                     jpeg_heap(height, width, has_scans), limits);
+}
+
 Result<Image> decode_jpeg(Decoding& decoding, const ImageLimits& limits) {
   Jpeg jpeg(decoding);
   if (!decoding.run(&read_header, jpeg)) {

@@ -114,6 +114,16 @@ Bytes png_heap(std::int64_t width) noexcept {
   return Decoding::kBeforeHeader + kEachPixel * width;
 }
 
+Result<ImageHeader> look_at_png(Decoding& decoding,
+                                const ImageLimits& limits) {
+  Png png{decoding};
+  if (!decoding.run(&read_header, png)) {
+    return decoding.failure();
+  }
+  return make_header(decoding, png.height, png.width, png_heap(png.width),
+                     limits);
+}
+
 Result<Image> decode_png(Decoding& decoding, const ImageLimits& limits) {
   Png png{decoding};
   if (!decoding.run(&read_header, png)) {

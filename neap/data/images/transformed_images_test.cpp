@@ -128,5 +128,30 @@ TEST_F(TransformedImagesTest, HasAFingerprintOfFolderAndOptions) {
   EXPECT_NE(set.fingerprint(), TransformedImages(grey, random_).fingerprint());
 }
 
+TEST_F(TransformedImagesTest, ASampleTakesNoMoreThanIsSaid) {
+  const auto domain = memory::Domain::create();
+  const memory::UseDomain use(*domain);
+  for (const auto& [height, width] :
+       {std::pair{600, 37}, std::pair{5, 900}, std::pair{64, 64}}) {
+    const Image image = pattern_image(height, width);
+    for (ImageTransformOptions options :
+         {random_, ImageTransformOptions{.height = 24, .width = 24},
+          ImageTransformOptions{
+              .height = 24, .width = 20, .shorter_side = 24}}) {
+      const ImageTransform transform(options);
+      std::vector<float> out(
+          static_cast<std::size_t>(3 * options.height * options.width));
+      const Bytes before = domain->stats().live;
+      for (std::int64_t index = 0; index < 20; ++index) {
+        domain->reset_peak();
+        transform.apply(image, {0, index}, out);
+        EXPECT_LE(domain->stats().live_peak - before,
+                  transform.most_bytes(height, width))
+            << height << " " << width;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace neap::data
