@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "neap/base/raise.hpp"
+#include "neap/graph/vertex.hpp"
 #include "neap/models/adapter_files.hpp"
 #include "neap/models/bert.hpp"
 #include "neap/models/gpt.hpp"
@@ -63,6 +64,35 @@ void check_targets(nn::Layer& model, const AdapterOptions& options) {
   }
 }
 
+bool is_whole(std::string_view path,
+              std::span<const std::string> whole) noexcept {
+  return std::ranges::any_of(whole, [&](std::string_view module) {
+    return path.starts_with(module) &&
+           (path.size() == module.size() || path[module.size()] == '.');
+  });
+}
+
+namespace {
+
+// Lets them be trained. THROWS: as add_adapter.
+void thaw(nn::Layer& model, std::span<const std::string> whole) {
+  for (const std::string& module : whole) {
+    std::int64_t count = 0;
+    for (const nn::Parameter& parameter : model.parameters()) {
+      if (is_whole(parameter.name, std::span(&module, 1))) {
+        graph::leaf_of(parameter.tensor)->set_requires_grad(true);
+        ++count;
+      }
+    }
+    if (count == 0) {
+      base::raise<ValueError>("adapter: the model has no '{}' to be trained",
+                              module);
+    }
+  }
+}
+
+}  // namespace
+
 std::int64_t add_adapter(nn::Layer& model, const AdapterOptions& options,
                          CallSite site) {
   check_targets(model, options);
@@ -70,11 +100,12 @@ std::int64_t add_adapter(nn::Layer& model, const AdapterOptions& options,
   model.freeze();
   each_linear(model, [&](nn::Linear& layer) {
     const memory::String path = layer.registry().path_from(model.registry());
-    if (is_target(path, options.targets)) {
+    if (is_target(path, options.targets) && !is_whole(path, options.whole)) {
       layer.adapt(options.lora, site);
       ++count;
     }
   });
+  thaw(model, options.whole);
   return count;
 }
 

@@ -28,15 +28,19 @@ struct AdapterOptions {
   /// The layers whose names end so: "q_proj", "mlp.c_proj". Empty: every linear
   /// layer but the head.
   std::vector<std::string> targets{};
+  /// Modules that are trained and kept as a whole, without an adapter: the new
+  /// head, "classifier". Their names from the model on.
+  std::vector<std::string> whole{};
 };
 
 /// Calls visit(layer) for the linear layers of a Gpt or a Llama. THROWS:
 /// ValueError for another model.
 NEAP_API void each_linear(nn::Layer& model, LinearVisit visit);
 
-/// Freezes the model and adds an adapter to each layer that is meant. RETURNS:
-/// how many there are. THROWS: ValueError where a target names no layer, and as
-/// nn::Linear::adapt.
+/// Freezes the model but for what is trained whole, and adds an adapter to each
+/// layer that is meant. RETURNS: how many there are. THROWS: ValueError where a
+/// target names no layer, or a module that is trained whole is not there, and
+/// as nn::Linear::adapt.
 NEAP_API std::int64_t add_adapter(nn::Layer& model,
                                   const AdapterOptions& options,
                                   CallSite site = CallSite::here());
@@ -66,8 +70,9 @@ NEAP_API nn::ParameterList trainable(const nn::Module& model);
     files::Door& door = files::system_door(), CallSite site = CallSite::here());
 
 /// Adds the folder's adapter to the weights of a model without one: each weight
-/// becomes weight + scale lora_B lora_A. All tensors are checked before the
-/// first weight is written. Failures: as load_adapter.
+/// becomes weight + scale lora_B lora_A. One with modules that are whole is
+/// refused: load_adapter and use it as it is. All tensors are checked before
+/// the first weight is written. Failures: as load_adapter.
 [[nodiscard]] NEAP_API Result<void> merge_adapter(
     nn::Layer& model, const std::string& folder,
     files::Door& door = files::system_door(), CallSite site = CallSite::here());

@@ -10,9 +10,11 @@
 #include "neap/files/whole_file.hpp"
 #include "neap/formats/whole_text.hpp"
 #include "neap/graph/recorder.hpp"
+#include "neap/models/bert.hpp"
 #include "neap/models/gpt.hpp"
 #include "neap/models/json_config.hpp"
 #include "neap/models/llama.hpp"
+#include "neap/models/vit.hpp"
 #include "neap/ops/elementwise/assign.hpp"
 #include "neap/ops/linalg/matmul.hpp"
 #include "neap/ops/operators.hpp"
@@ -77,6 +79,19 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+// Peft's name for what a model does; it has none for images.
+std::string_view task_of(const nn::Layer& model) {
+  if (dynamic_cast<const Vit*>(&model) != nullptr) {
+    return "null";
+  }
+  const auto* bert = dynamic_cast<const Bert*>(&model);
+  if (bert == nullptr) {
+    return "\"CAUSAL_LM\"";
+  }
+  return bert->options().head == BertHead::kClasses ? "\"SEQ_CLS\""
+                                                    : "\"FEATURE_EXTRACTION\"";
+}
+
 std::string config_text(const nn::Layer& model, const AdapterOptions& options,
                         const std::string& base) {
   const nn::LoraOptions& lora = options.lora;
@@ -88,18 +103,19 @@ std::string config_text(const nn::Layer& model, const AdapterOptions& options,
   "inference_mode": true,
   "lora_alpha": {},
   "lora_dropout": {},
-  "modules_to_save": null,
+  "modules_to_save": {},
   "peft_type": "LORA",
   "r": {},
   "target_modules": {},
-  "task_type": "CAUSAL_LM",
+  "task_type": {},
   "use_dora": false,
   "use_rslora": {}
 }}
 )",
       base.empty() ? "null" : fmt::format("\"{}\"", escaped(base)),
       dynamic_cast<const Gpt*>(&model) != nullptr, lora.alpha, lora.dropout,
-      lora.rank, quoted_list(targets_of(model, options)), lora.by_root);
+      options.whole.empty() ? "null" : quoted_list(options.whole), lora.rank,
+      quoted_list(targets_of(model, options)), task_of(model), lora.by_root);
 }
 
 Result<void> write_text(files::Door& door, const std::string& path,
@@ -109,8 +125,10 @@ Result<void> write_text(files::Door& door, const std::string& path,
   });
 }
 
-bool is_of_adapter(std::string_view name) noexcept {
-  return name.ends_with(".lora_A.weight") || name.ends_with(".lora_B.weight");
+bool is_of_adapter(std::string_view name,
+                   const AdapterOptions& options) noexcept {
+  return name.ends_with(".lora_A.weight") || name.ends_with(".lora_B.weight") ||
+         is_whole(name, options.whole);
 }
 
 // A text is a regular expression there.
@@ -141,6 +159,9 @@ void read_lora(JsonConfig& config, AdapterOptions& options) {
     config.complain("bias is not none");
   }
   read_targets(config, options);
+  config.strings("modules_to_save", [&](std::string_view module) {
+    options.whole.emplace_back(module);
+  });
   // Others change the weights that the adapter is for.
   if (config.is_text("init_lora_weights") &&
       config.text("init_lora_weights", "") != "gaussian") {
@@ -159,7 +180,7 @@ Result<void> save_adapter(const nn::Layer& model, const AdapterOptions& options,
   memory::Vector<formats::NamedTensor> named;
   names.reserve(parameters.size());
   for (const nn::Parameter& parameter : parameters) {
-    if (is_of_adapter(parameter.name)) {
+    if (is_of_adapter(parameter.name, options)) {
       names.push_back(prefix + std::string(parameter.name));
       named.push_back({names.back(), parameter.tensor});
     }
@@ -225,7 +246,7 @@ Result<AdapterOptions> load_adapter(nn::Layer& model, const std::string& folder,
     return tl::make_unexpected(report.error());
   }
   for (const memory::String& name : report->missing) {
-    if (is_of_adapter(name)) {
+    if (is_of_adapter(name, *options)) {
       return mismatch(fmt::format("\"{}\" is not there", base::shown(name)));
     }
   }
@@ -273,6 +294,14 @@ Result<void> merge_adapter(nn::Layer& model, const std::string& folder,
   const auto options = read_adapter_config(folder, door);
   if (!options) {
     return tl::make_unexpected(options.error());
+  }
+  if (!options->whole.empty()) {
+    return failure(
+        FailureKind::kUnsupported,
+        fmt::format("{}: modules_to_save has {}, which are no sums of weights; "
+                    "load the adapter, and use it as it is",
+                    base::shown_path(folder + kConfig),
+                    base::shown(quoted_list(options->whole))));
   }
   auto file = formats::SafetensorsFile::open(door, folder + kWeights);
   if (!file) {

@@ -14,6 +14,10 @@ namespace neap::models {
 bool is_target(std::string_view path,
                std::span<const std::string> targets) noexcept;
 
+/// Whether a parameter's or layer's path is in one of the modules.
+bool is_whole(std::string_view path,
+              std::span<const std::string> whole) noexcept;
+
 /// THROWS: ValueError for a target that no linear layer has.
 void check_targets(nn::Layer& model, const AdapterOptions& options);
 

@@ -138,19 +138,47 @@ std::int64_t JsonConfig::number(std::string_view key, std::int64_t fallback,
   return value;
 }
 
+namespace {
+
+// False for what is no finite number.
+bool read_real(std::string_view raw, double& value) noexcept {
+  const char* const end = raw.data() + raw.size();
+  const auto [stop, error] = std::from_chars(raw.data(), end, value);
+  return stop == end && error == std::errc() && std::isfinite(value);
+}
+
+}  // namespace
+
 double JsonConfig::real(std::string_view key, double fallback) {
   const std::string_view raw = use(key);
   if (raw.empty()) {
     return fallback;
   }
   double value = 0.0;
-  const char* const end = raw.data() + raw.size();
-  const auto [stop, error] = std::from_chars(raw.data(), end, value);
-  if (stop != end || error != std::errc() || !std::isfinite(value)) {
+  if (!read_real(raw, value)) {
     refuse(key, raw, "a number");
     return fallback;
   }
   return value;
+}
+
+void JsonConfig::reals(std::string_view key,
+                       base::FunctionRef<void(double)> each) {
+  const std::string_view raw = use(key);
+  std::string_view rest = raw;
+  if (rest.starts_with('[')) {  // it is JSON: a bracket at its end, too
+    rest = trimmed(rest.substr(1, rest.size() - 2));
+  }
+  while (!rest.empty()) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    double value = 0.0;
+    if (!read_real(trimmed(rest.substr(0, comma)), value)) {
+      refuse(key, raw, "a number, or a list of them");
+      return;
+    }
+    each(value);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
 }
 
 bool JsonConfig::boolean(std::string_view key, bool fallback) {
@@ -236,6 +264,11 @@ void JsonConfig::numbers(std::string_view key,
 bool JsonConfig::is_text(std::string_view key) const noexcept {
   const Member* member = find(key);
   return member != nullptr && member->raw.starts_with('"');
+}
+
+bool JsonConfig::is_object(std::string_view key) const noexcept {
+  const Member* member = find(key);
+  return member != nullptr && member->raw.starts_with('{');
 }
 
 void JsonConfig::pass(std::string_view key) {

@@ -55,7 +55,10 @@ class JsonConfig {
   /// Calls each(value) for a whole number from 0 on, or those of an array.
   void numbers(std::string_view key,
                base::FunctionRef<void(std::int64_t)> each);
+  /// Calls each(value) for a number, or those of an array.
+  void reals(std::string_view key, base::FunctionRef<void(double)> each);
   bool is_text(std::string_view key) const noexcept;
+  bool is_object(std::string_view key) const noexcept;
   /// How many members there are.
   std::int64_t size() const noexcept {
     return static_cast<std::int64_t>(members_.size());

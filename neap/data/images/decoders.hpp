@@ -17,7 +17,7 @@ Result<Image> decode_jpeg(Decoding& decoding, const ImageLimits& limits);
 /// The most rows and columns: about JPEG's own limit.
 inline constexpr std::int64_t kMostSide = 65'535;
 
-/// What the headers say.
+/// The header alone.
 Result<ImageHeader> look_at_png(Decoding& decoding, const ImageLimits& limits);
 Result<ImageHeader> look_at_jpeg(Decoding& decoding, const ImageLimits& limits);
 

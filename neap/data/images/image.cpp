@@ -45,7 +45,7 @@ void refuse_size(Decoding& decoding) noexcept {
                 "its header announces more pixels than are allowed");
 }
 
-// What the one or the other function makes of a file, by how that begins.
+// Calls one or the other function, by how the file begins.
 template <class Made>
 using Decoder = Result<Made> (*)(Decoding&, const ImageLimits&);
 template <class Made>
@@ -146,7 +146,7 @@ Result<Image> read_image(files::ByteSource& source, const ImageLimits& limits) {
 
 namespace {
 
-// What `made_of` makes of a file.
+// Calls made_of(source) for an open file.
 template <class Made, class MadeOf>
 Result<Made> of_file(files::Door& door, const std::string& path,
                      const MadeOf& made_of) {

@@ -45,8 +45,8 @@ NEAP_API void check_limits(const ImageLimits& limits);
 /// not grow with the limit (about 50 MB, for sides of 65535).
 NEAP_API Bytes most_bytes_of_image(const ImageLimits& limits);
 
-/// What the header of a file says, and the most bytes that read_image takes at
-/// once for this file.
+/// The size in the header of a file, and the most bytes that read_image takes
+/// at once for this file.
 struct ImageHeader {
   std::int64_t height = 0;
   std::int64_t width = 0;

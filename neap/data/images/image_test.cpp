@@ -182,10 +182,9 @@ TEST(ImageTest, AHeaderIsRefusedAsTheImageIs) {
   const std::string path = golden_path("sampled.jpg");
   EXPECT_EQ(read_image_header(system_door(), path, {.pixels = 9}).error().kind,
             FailureKind::kTooLarge);
-  EXPECT_EQ(read_image_header(system_door(), golden_path("rgb8.rgb"))
-                .error()
-                .kind,
-            FailureKind::kUnsupported);
+  EXPECT_EQ(
+      read_image_header(system_door(), golden_path("rgb8.rgb")).error().kind,
+      FailureKind::kUnsupported);
   EXPECT_EQ(read_image_header(system_door(), path + "x").error().kind,
             FailureKind::kNotFound);
 }

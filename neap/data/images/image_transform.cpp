@@ -260,7 +260,7 @@ void ImageTransform::apply(const Image& image, SampleId id,
   }
 }
 
-// As resize_image makes them: the strip of rows, what comes out, and for each
+// The vectors of resize_image: the strip of rows, what comes out, and for each
 // pixel of that its place and weights in both directions.
 Bytes ImageTransform::most_bytes(std::int64_t height,
                                  std::int64_t width) const noexcept {

@@ -114,8 +114,7 @@ Bytes png_heap(std::int64_t width) noexcept {
   return Decoding::kBeforeHeader + kEachPixel * width;
 }
 
-Result<ImageHeader> look_at_png(Decoding& decoding,
-                                const ImageLimits& limits) {
+Result<ImageHeader> look_at_png(Decoding& decoding, const ImageLimits& limits) {
   Png png{decoding};
   if (!decoding.run(&read_header, png)) {
     return decoding.failure();
