@@ -23,7 +23,7 @@ from tool_case import (DATA, MEMORY, OK, OUTPUT, SIDE, USAGE, ToolCase, idx,
                        separable)
 
 FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")
-OPTIONS = ("model data path symbols validation augment width layers dim heads "
+OPTIONS = ("model data path symbols validation augment no-augment width layers dim heads "
            "block hidden dropout epochs steps minutes batch seed threads optimizer "
            "lr momentum weight-decay schedule plateau-patience plateau-factor ema eval-every warmup clip budget spill spill-rate spill-a-day costs plan "
            "kernels dtype compile "
@@ -201,7 +201,7 @@ class ArgumentTest(ToolCase):
                "minutes": ["-1", "inf"], "from": [""], "save-adapter": [""],
                "adapter": ["", "lora:", "lora:0", "lora:x", "lora:8:y", "lora:99999"]}
         flags = {"compile", "eager", "paged", "profile", "augment",
-                 "no-lines"}
+                 "no-augment", "no-lines"}
         self.assertEqual(set(bad), set(OPTIONS) - {"config"} - flags)
         for option, values in bad.items():
             for value in values:
@@ -838,7 +838,8 @@ class FashionMnistTest(ToolCase):
 
     # Of the program's file the system maps 64 KiB around each page that is used,
     # as far as its cache has them: 0.8 MiB more right after a build than later.
-    def test_resident_memory_is_the_data_set_and_at_most_18_mib(self):
+    # Of libjpeg and libpng 0.4 MiB are, which the loader touches.
+    def test_resident_memory_is_the_data_set_and_at_most_18_mib_and_a_half(self):
         tool = shutil.copy(tool_case.TOOL, self.folder)
         with open(tool, "rb") as file:
             os.fsync(file.fileno())  # a page that is not written yet stays
@@ -847,7 +848,7 @@ class FashionMnistTest(ToolCase):
         found = self.train("fashion-mnist", "--steps", "60", "--batch", "128",
                            "--compile")  # as ./dev demo
         over = found["max_rss_bytes"] - found["data_set_bytes"]
-        self.assertLessEqual(over, 18 << 20)
+        self.assertLessEqual(over, 37 << 19)
         self.assertEqual(found["data_set_bytes"], 70000 * (28 * 28 + 1))
         self.assertGreater(found["test_accuracy"], 0.6)
         self.assertEqual(found["heap_calls_per_step"], 0)

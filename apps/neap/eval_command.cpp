@@ -12,6 +12,7 @@
 #include "neap/files/door.hpp"
 #include "neap/train/fit.hpp"
 #include "output_files.hpp"
+#include "photo_task.hpp"
 #include "pretrained_task.hpp"
 #include "run_parts.hpp"
 #include "saved_model.hpp"
@@ -82,6 +83,8 @@ struct Subject {
   std::int64_t batch;
   train::Loss loss;
   bool has_accuracy;
+  bool has_perplexity = false;
+  std::string remarks{};  // whole lines before the text
 };
 
 ExitCode measure(const TrainSettings& settings, const Subject& subject) {
@@ -89,12 +92,13 @@ ExitCode measure(const TrainSettings& settings, const Subject& subject) {
   const train::Evaluation found =
       train::evaluate(subject.model, loader,
                       {.loss = subject.loss, .compile = settings.compile});
-  const bool has_perplexity = !settings.from.empty();
+  const bool has_perplexity = subject.has_perplexity;
   const bool is_json = !settings.json.empty();
   const auto written = write_report(
       files::system_door(), is_json ? settings.json : "-",
       is_json ? to_json(found, subject.has_accuracy, has_perplexity)
-              : to_text(found, subject.has_accuracy, has_perplexity));
+              : subject.remarks +
+                    to_text(found, subject.has_accuracy, has_perplexity));
   return written ? ExitCode::kOk
                  : fail(ExitCode::kOutput, written.error().message);
 }
@@ -153,6 +157,13 @@ Result<data::TextSet> text_to_measure(const TrainSettings& settings,
       });
 }
 
+// Loads a checkpoint, where there is one.
+Result<void> load_weights(nn::Layer& model, const TrainSettings& s) {
+  return s.load.empty()
+             ? Result<void>()
+             : load_into(model, s.load, verify_of(s.verify), s.averages);
+}
+
 // The model of a folder, with its own weights or those of a checkpoint.
 ExitCode run_pretrained(const TrainSettings& settings, bool has_validation) {
   const auto config = look_at_pretrained(settings);
@@ -164,18 +175,36 @@ ExitCode run_pretrained(const TrainSettings& settings, bool has_validation) {
     return fail(ExitCode::kData, set.error().message);
   }
   const std::unique_ptr<nn::Layer> model = make_pretrained_model(settings);
-  if (!settings.load.empty()) {
-    if (auto loaded = load_into(*model, settings.load,
-                                verify_of(settings.verify), settings.averages);
-        !loaded) {
-      return fail(ExitCode::kData, loaded.error().message);
-    }
+  if (auto loaded = load_weights(*model, settings); !loaded) {
+    return fail(ExitCode::kData, loaded.error().message);
   }
   return measure(settings, {.model = *model,
                             .set = *set,
                             .batch = std::min(settings.batch, set->size()),
                             .loss = language_loss(),
-                            .has_accuracy = false});
+                            .has_accuracy = false,
+                            .has_perplexity = true});
+}
+
+// The folder's model, or that of a checkpoint, on images; all of them, or the
+// share that --validation says.
+ExitCode run_photos(const TrainSettings& settings, bool has_validation) {
+  const auto task = make_photo_task(
+      settings, has_validation ? PhotoTest::kShare : PhotoTest::kAll);
+  if (!task) {
+    return fail(ExitCode::kData, task.error().message);
+  }
+  const std::unique_ptr<nn::Layer> model = (*task)->make_model();
+  if (auto loaded = load_weights(*model, settings); !loaded) {
+    return fail(ExitCode::kData, loaded.error().message);
+  }
+  const data::AnyDataset set = (*task)->test();
+  return measure(settings, {.model = *model,
+                            .set = set,
+                            .batch = std::min(settings.batch, set.size()),
+                            .loss = (*task)->loss(),
+                            .has_accuracy = true,
+                            .remarks = (*task)->remarks()});
 }
 
 // Settings that are of the command line alone.
@@ -203,7 +232,10 @@ ExitCode eval(const Texts& given) {
       return fail(ExitCode::kUsage, precision.error().message);
     }
     const UsePrecision use(*precision);
-    return run_pretrained(*settings, given.contains("validation"));
+    const bool has_validation = given.contains("validation");
+    return settings->data == "images"
+               ? run_photos(*settings, has_validation)
+               : run_pretrained(*settings, has_validation);
   }
   const auto path = given.find("load");
   if (path == given.end()) {

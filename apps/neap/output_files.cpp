@@ -108,6 +108,25 @@ void add_images(files::Door& door, const char* option,
   }
 }
 
+// Images in the sub-folders for classes; those that are deeper are not looked
+// for.
+void add_photos(files::Door& door, const std::string& folder,
+                std::vector<NamedFile>& files) {
+  constexpr std::array<std::string_view, 3> kEnds{".png", ".jpg", ".jpeg"};
+  for (const std::string& name :
+       door.list(folder).value_or(std::vector<std::string>())) {
+    const std::string within = fmt::format("{}/{}", folder, name);
+    for (const std::string& file :
+         door.list(within).value_or(std::vector<std::string>())) {
+      if (std::ranges::any_of(kEnds, [&](std::string_view end) {
+            return file.ends_with(end);
+          })) {
+        files.push_back({"--path", fmt::format("{}/{}", within, file)});
+      }
+    }
+  }
+}
+
 }  // namespace
 
 Result<void> check_distinct(files::Door& door,
@@ -136,6 +155,8 @@ std::vector<NamedFile> data_files(files::Door& door, const TrainSettings& s) {
   std::vector<NamedFile> files;
   if (s.data == "text" || s.data == "csv") {
     files.push_back({"--path", s.path});
+  } else if (s.data == "images") {
+    add_photos(door, s.path, files);
   } else if (s.data == "cifar10" || s.data == "cifar100") {
     add_images(door, "--path", s.path, files);
   } else {

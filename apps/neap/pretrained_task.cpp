@@ -3,11 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "neap/base/shown.hpp"
 #include "neap/data/read_error.hpp"
 #include "neap/files/door.hpp"
 #include "neap/formats/digest.hpp"
 #include "neap/formats/whole_text.hpp"
+#include "neap/models/image_form.hpp"
 #include "saved_model.hpp"
 
 namespace neap::app {
@@ -42,30 +45,81 @@ class PretrainedTask final : public Task {
   std::int64_t vocab_;  // tokens that the model has
 };
 
+// Modules that an adapter leaves as they are: new heads.
+std::vector<std::string> whole_of(const TrainSettings& s) {
+  return s.data == "images" ? std::vector<std::string>{"classifier"}
+                            : std::vector<std::string>{};
+}
+
+// An adapter without the head would leave it as it was drawn.
+Result<void> check_whole(const models::AdapterOptions& options,
+                         const TrainSettings& s) {
+  for (const std::string& module : whole_of(s)) {
+    if (std::ranges::find(options.whole, module) == options.whole.end()) {
+      return failure(
+          FailureKind::kMismatch,
+          fmt::format("{}: its modules_to_save have no {}, so that it is no "
+                      "adapter of a classifier; give --adapter lora:RANK",
+                      base::shown_path(s.adapter), module));
+    }
+  }
+  return {};
+}
+
 // Adds a new adapter, or one of a folder. Failures: as models::load_adapter.
 Result<void> adapt(nn::Layer& model, const TrainSettings& s) {
   if (s.adapter.empty()) {
     return {};
   }
   if (!parse_lora(s.adapter)) {
-    return models::load_adapter(model, s.adapter).map([](auto&&) {});
+    return models::load_adapter(model, s.adapter)
+        .and_then([&](const models::AdapterOptions& options) {
+          return check_whole(options, s);
+        });
   }
   return adapter_options(s).map([&](const models::AdapterOptions& options) {
     models::add_adapter(model, options);
   });
 }
 
-// The tool trains and runs models that write text.
-Result<void> check_writes(const models::PretrainedConfig& config,
-                          const TrainSettings& s) {
-  if (models::is_language_model(config)) {
+// Each form of model has data that it is trained on.
+Result<void> check_form(const models::PretrainedConfig& config,
+                        const TrainSettings& s) {
+  const bool has_images = models::is_image_model(config);
+  if (s.data == "images" ? has_images : models::is_language_model(config)) {
     return {};
   }
+  const std::string_view fact = s.data == "images" ? "its model takes no images"
+                                                   : "its model writes no text";
+  const std::string_view instead =
+      has_images ? "say --data images --path FOLDER"
+      : models::is_language_model(config)
+          ? "say --data text --path FILE"
+          : "a program trains and runs it by models::from_pretrained "
+            "(docs/pretrained.md)";
   return failure(
       FailureKind::kUnsupported,
-      fmt::format("{}: its model writes no text; a program trains and runs it "
-                  "by models::from_pretrained (docs/pretrained.md)",
-                  base::shown_path(s.from)));
+      fmt::format("{}: {}; {}", base::shown_path(s.from), fact, instead));
+}
+
+// A ResNet has one linear layer, no dropout, and no layers that run again.
+Result<void> check_network(const models::PretrainedConfig& config,
+                           const TrainSettings& s) {
+  if (!std::holds_alternative<models::ResNetOptions>(config)) {
+    return {};
+  }
+  for (const auto& [is_asked, option] :
+       {std::pair(!s.adapter.empty(), "adapter"),
+        std::pair(s.dropout != 0.0, "dropout"),
+        std::pair(s.given.contains("keep"), "keep")}) {
+    if (is_asked) {
+      return failure(
+          FailureKind::kUnsupported,
+          fmt::format("--{}: the ResNet of {} has none; leave it out", option,
+                      base::shown_path(s.from)));
+    }
+  }
+  return {};
 }
 
 // Tries the adapter on a model without elements.
@@ -88,23 +142,41 @@ Result<void> look_at_adapter(const models::PretrainedConfig& config,
 Result<models::AdapterOptions> adapter_options(const TrainSettings& s) {
   if (const auto made = parse_lora(s.adapter)) {
     return models::AdapterOptions{
-        .lora = {.rank = made->rank, .alpha = made->alpha}};
+        .lora = {.rank = made->rank, .alpha = made->alpha},
+        .whole = whole_of(s)};
   }
   return models::read_adapter_config(s.adapter);
 }
 
-models::PretrainedOptions pretrained_options(const TrainSettings& s) {
+models::PretrainedOptions pretrained_options(const TrainSettings& s,
+                                             std::int64_t classes) {
   return {.dropout = s.dropout,
           .block = s.block,
+          .classes = classes,
           .keep_layers = s.keep != "none" && s.keep != "nothing",
           .verify = verify_of(s.verify)};
 }
 
-Result<models::PretrainedConfig> look_at_pretrained(const TrainSettings& s) {
-  const models::PretrainedOptions options = pretrained_options(s);
-  return models::read_config(s.from, options)
+Result<models::PretrainedConfig> look_at_config(const TrainSettings& s,
+                                                std::int64_t classes) {
+  return models::read_config(s.from, pretrained_options(s, classes))
       .and_then([&](models::PretrainedConfig&& config) {
-        return check_writes(config, s)
+        return check_form(config, s)
+            .and_then([&] { return check_network(config, s); })
+            .map([&] { return config; });
+      });
+}
+
+Result<models::PretrainedConfig> look_at_pretrained(const TrainSettings& s,
+                                                    std::int64_t classes) {
+  const models::PretrainedOptions options = pretrained_options(s, classes);
+  // Before there are classes: another form would be told that it has none.
+  return look_at_config(s)
+      .and_then([&](const models::PretrainedConfig&) {
+        return look_at_config(s, classes);
+      })
+      .and_then([&](models::PretrainedConfig&& config) {
+        return Result<void>()
             .and_then(
                 [&] { return models::check_weights(s.from, config, options); })
             .and_then([&] { return look_at_adapter(config, s); })
@@ -112,19 +184,37 @@ Result<models::PretrainedConfig> look_at_pretrained(const TrainSettings& s) {
       });
 }
 
-std::unique_ptr<nn::Layer> make_pretrained_model(const TrainSettings& s) {
-  const models::PretrainedOptions options = pretrained_options(s);
-  const auto config = models::read_config(s.from, options);
+namespace {
+
+template <class Model, class Options>
+std::unique_ptr<nn::Layer> made(const Options& options) {
+  return std::make_unique<Model>(options, CallSite::here());
+}
+
+std::unique_ptr<nn::Layer> unique_model(
+    const models::PretrainedConfig& config) {
+  if (const auto* gpt = std::get_if<models::GptOptions>(&config)) {
+    return made<models::Gpt>(*gpt);
+  }
+  if (const auto* vit = std::get_if<models::VitOptions>(&config)) {
+    return made<models::Vit>(*vit);
+  }
+  if (const auto* resnet = std::get_if<models::ResNetOptions>(&config)) {
+    return made<models::ResNet>(*resnet);
+  }
+  return made<models::Llama>(std::get<models::LlamaOptions>(config));
+}
+
+}  // namespace
+
+std::unique_ptr<nn::Layer> make_pretrained_model(const TrainSettings& s,
+                                                 std::int64_t classes) {
+  const models::PretrainedOptions options = pretrained_options(s, classes);
+  const auto config = look_at_config(s, classes);
   if (!config) {
     throw data::ReadError(config.error());
   }
-  std::unique_ptr<nn::Layer> model;
-  if (const auto* gpt = std::get_if<models::GptOptions>(&*config)) {
-    model = std::make_unique<models::Gpt>(*gpt, CallSite::here());
-  } else {
-    model = std::make_unique<models::Llama>(
-        std::get<models::LlamaOptions>(*config), CallSite::here());
-  }
+  std::unique_ptr<nn::Layer> model = unique_model(*config);
   const auto loaded =
       train::load(*model, s.from, models::weights_of(*config, options));
   if (!loaded) {

@@ -41,10 +41,11 @@ double weight_decay_of(const TrainSettings& s) {
 namespace {
 
 bool is_embedding_or_head(std::string_view name) {
-  constexpr std::array kParts{"wte", "wpe", "embed", "lm_head"};
-  return std::ranges::any_of(kParts, [name](std::string_view part) {
-    return name.find(part) != std::string_view::npos;
-  });
+  constexpr std::array kParts{"wte", "wpe", "embed", "lm_head", "classifier"};
+  return name.starts_with("fc.") ||
+         std::ranges::any_of(kParts, [name](std::string_view part) {
+           return name.find(part) != std::string_view::npos;
+         });
 }
 
 // Muon for the weights of hidden layers, AdamW for vectors, embeddings and the
@@ -283,7 +284,11 @@ train::Facts facts_of(const TrainSettings& s, std::int64_t steps,
     add("hidden", fmt::format("{}", fmt::join(s.hidden, ",")));
   } else if (!s.from.empty()) {
     add("config", config_digest(s));
-    add("block", s.block);
+    if (s.data == "images") {
+      add("no-augment", s.no_augment);
+    } else {
+      add("block", s.block);
+    }
     add("adapter", s.adapter.empty() ? "none" : s.adapter);
     add("note.from", s.from);
   } else if (is_language_model(s.model)) {

@@ -131,7 +131,8 @@ class Session {
   }
 
   void describe(const nn::Module& model) const {
-    say(report_of(settings_), "data     {}\n", task_->describe_data());
+    say(report_of(settings_), "data     {}\n{}", task_->describe_data(),
+        task_->remarks());
     say(report_of(settings_), "model    {}, {} parameters, {}\n",
         settings_.model, format_grouped(model.parameter_count()),
         format_bytes(model.parameter_bytes()));

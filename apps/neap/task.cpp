@@ -12,6 +12,7 @@
 #include "neap/models/recurrent_lm.hpp"
 #include "neap/ops/loss/cross_entropy.hpp"
 #include "neap/ops/shape/views.hpp"
+#include "photo_task.hpp"
 #include "pretrained_task.hpp"
 #include "table_task.hpp"
 
@@ -73,6 +74,9 @@ Result<std::unique_ptr<Task>> make_text_task(const TrainSettings& s) {
 Result<std::unique_ptr<Task>> make_task(const TrainSettings& settings) {
   if (settings.data == "csv") {
     return make_table_task(settings);
+  }
+  if (settings.data == "images") {
+    return make_photo_task(settings, PhotoTest::kShare);
   }
   if (!settings.from.empty()) {
     return make_pretrained_task(settings);

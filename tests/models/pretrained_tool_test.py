@@ -7,9 +7,7 @@ usage: pretrained_tool_test.py TOOL SANITIZER  ("", "address" or "thread")
 import json
 import math
 import pathlib
-import random
 import shutil
-import struct
 import sys
 import unittest
 
@@ -18,6 +16,7 @@ sys.path.insert(0, str(HERE.parent))
 
 # pylint: disable=wrong-import-position
 import tool_case  # noqa: E402
+from small_folders import write_weights  # noqa: E402
 from tool_case import DATA, OK, TEXT, USAGE, ToolCase  # noqa: E402
 
 VOCAB, DIM, HIDDEN, HEADS = 420, 16, 24, 4
@@ -41,22 +40,6 @@ def shapes():
         yield f"{at}input_layernorm.weight", (DIM,)
         yield f"{at}post_attention_layernorm.weight", (DIM,)
     yield "model.norm.weight", (DIM,)
-
-
-def write_weights(path, tensors):
-    """Random numbers of F16, and ones for norms, as a safetensors file."""
-    rng = random.Random(7)
-    header, data = {}, b""
-    for name, shape in tensors:
-        count = math.prod(shape)
-        values = ([1.0] * count if len(shape) == 1 else
-                  [rng.gauss(0, 0.1) for _ in range(count)])
-        begin = len(data)
-        data += struct.pack(f"<{count}e", *values)
-        header[name] = {"dtype": "F16", "shape": shape,
-                        "data_offsets": [begin, len(data)]}
-    text = json.dumps(header).encode()
-    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
 class PretrainedToolTest(ToolCase):

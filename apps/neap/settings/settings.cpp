@@ -13,7 +13,11 @@ bool is_language_model(const std::string& model) {
 }
 
 bool has_task(const TrainSettings& settings) {
-  return !is_language_model(settings.model) || settings.data == "text";
+  return !is_language_model(settings.model) || is_for_pretrained(settings.data);
+}
+
+bool is_for_pretrained(const std::string& data) {
+  return data == "text" || data == "images";
 }
 
 Result<void> apply(std::span<const Setting> table, const Texts& texts,
@@ -33,6 +37,7 @@ Result<void> apply(std::span<const Setting> table, const Texts& texts,
                      fmt::format("{}{}: '{}' is not {}", where, setting.key,
                                  base::shown(given->second), expected));
     }
+    settings.given.insert(setting.key);
   }
   return {};
 }
@@ -52,6 +57,46 @@ Result<void> check_table(const TrainSettings& s) {
   return {};
 }
 
+namespace {
+
+// Settings that mean nothing to the data: what asks for them expects more.
+Result<void> check_unused(const TrainSettings& s,
+                          std::span<const char* const> keys) {
+  for (const char* key : keys) {
+    if (s.given.contains(key)) {
+      return failure(FailureKind::kMismatch,
+                     fmt::format("--{}: --data {} has no use for it; leave it "
+                                 "out",
+                                 key, s.data));
+    }
+  }
+  return {};
+}
+
+// Images in sub-folders, for a model of a folder.
+Result<void> check_images(const TrainSettings& s) {
+  constexpr const char* kUnused[] = {"block", "symbols", "target",
+                                     "vocab", "hidden",  "layers",
+                                     "dim",   "heads",   "width"};
+  if (s.from.empty()) {
+    return failure(FailureKind::kMismatch,
+                   "--data images: --from must say which model is trained on "
+                   "them; those of --model take IDX files, or cifar10");
+  }
+  if (s.path.empty()) {
+    return failure(FailureKind::kMismatch,
+                   "--data images: --path must say which folder has a "
+                   "sub-folder of images for each class");
+  }
+  if (s.augment && s.no_augment) {
+    return failure(FailureKind::kMismatch,
+                   "--augment and --no-augment exclude each other");
+  }
+  return check_unused(s, kUnused);
+}
+
+}  // namespace
+
 Result<void> check_task(const TrainSettings& s) {
   if (auto good = check_table(s); !good) {
     return good;
@@ -64,13 +109,25 @@ Result<void> check_task(const TrainSettings& s) {
     return failure(FailureKind::kMismatch,
                    "--save-adapter: there is no --adapter to save");
   }
+  if (s.data == "images") {
+    return check_images(s);
+  }
+  if (s.no_augment) {
+    return failure(FailureKind::kMismatch,
+                   "--no-augment: only --data images has no need of --augment");
+  }
   const bool is_text = s.data == "text";
   if (is_text != is_language_model(s.model)) {
-    return failure(FailureKind::kMismatch,
-                   fmt::format("{}: works on {}, not on --data {}{}",
-                               s.from.empty() ? "--model " + s.model : "--from",
-                               is_text ? "images" : "text", s.data,
-                               is_text ? "" : "; say --data text --path FILE"));
+    return failure(
+        FailureKind::kMismatch,
+        fmt::format("{}: works on {}, not on --data {}{}",
+                    s.from.empty() ? "--model " + s.model : "--from",
+                    is_text ? "images" : "text", s.data,
+                    is_text          ? ""
+                    : s.from.empty() ? "; say --data text --path FILE"
+                                     : "; say --data text --path "
+                                       "FILE, or --data images "
+                                       "--path FOLDER"));
   }
   if (is_text && s.path.empty()) {
     return failure(FailureKind::kMismatch,

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,7 +24,7 @@ class Door;
 namespace neap::compiler {
 class CostBook;
 class Ranks;
-}
+}  // namespace neap::compiler
 
 namespace neap::app {
 
@@ -31,11 +32,16 @@ struct TrainSettings {
   std::string model = "mlp";
   std::string from;  // folder of a pretrained model; then model is kPretrained
   std::string data = "fashion-mnist";
-  std::string path;                               // of the data's files
-  std::string symbols = "characters";             // of a text
-  double validation = 0.1;                        // share of a text or table
-  std::string target;                             // column; empty: the last
-  bool augment = false;                           // images, in training
+  std::string path;                          // of the data's files
+  std::string symbols = "characters";        // of a text
+  double validation = 0.1;                   // share of a text or table
+  std::string target;                        // column; empty: the last
+  bool augment = false;                      // images, in training
+  bool no_augment = false;                   // those of a folder
+  std::set<std::string, std::less<>> given;  // keys that are not the defaults
+  // Bytes that reading one image of the folder takes at most, found once for
+  // all copies; 0: not yet. Not set by users.
+  std::shared_ptr<Bytes> decoding = std::make_shared<Bytes>(0);
   std::vector<std::int64_t> hidden = {512, 256};  // mlp
   std::string adapter;       // of a pretrained model: lora:RANK, or a folder
   std::string save_adapter;  // folder of an adapter; empty: none
@@ -95,24 +101,24 @@ struct TrainSettings {
   double rank_timeout = 60.0;       // seconds
   std::string network;              // of plan: a name or a path; empty: none
   std::shared_ptr<compiler::Ranks> step_ranks{};  // not set by users
-  std::string save;                 // path of a checkpoint; empty: none
-  std::int64_t save_steps = 0;      // between two of them; 0: at the end alone
-  double save_seconds = 0.0;        // likewise
-  std::string resume;               // path of a checkpoint; empty: none
-  std::string load;                 // path of a model or checkpoint
-  bool averages = true;             // of a file that has them are loaded
-  bool verify = true;               // the checksums of a file that is loaded
-  std::string grow;                 // of fit: "batch"; empty: nothing
-  std::string svg;                  // of fit: path; empty: none
-  std::string page;                 // path of an HTML page; empty: none
-  std::string snapshot;             // path of what it shows; empty: none
-  std::string trace;                // path of a Chrome trace; empty: none
-  bool no_lines = false;            // lines of the program stay out of these
-  bool profile = false;             // take times of calls, and tell them
-  std::string json;                 // path; "-": standard output
-  std::string config;       // path of the TOML file with these; empty: none
-  std::string metrics;      // path of JSON lines; empty: none
-  std::string tensorboard;  // folder of event files; empty: none
+  std::string save;             // path of a checkpoint; empty: none
+  std::int64_t save_steps = 0;  // between two of them; 0: at the end alone
+  double save_seconds = 0.0;    // likewise
+  std::string resume;           // path of a checkpoint; empty: none
+  std::string load;             // path of a model or checkpoint
+  bool averages = true;         // of a file that has them are loaded
+  bool verify = true;           // the checksums of a file that is loaded
+  std::string grow;             // of fit: "batch"; empty: nothing
+  std::string svg;              // of fit: path; empty: none
+  std::string page;             // path of an HTML page; empty: none
+  std::string snapshot;         // path of what it shows; empty: none
+  std::string trace;            // path of a Chrome trace; empty: none
+  bool no_lines = false;        // lines of the program stay out of these
+  bool profile = false;         // take times of calls, and tell them
+  std::string json;             // path; "-": standard output
+  std::string config;           // path of the TOML file with these; empty: none
+  std::string metrics;          // path of JSON lines; empty: none
+  std::string tensorboard;      // folder of event files; empty: none
   std::string progress = "auto";
 };
 
@@ -142,12 +148,16 @@ struct Setting {
   bool is_flag() const { return metavar.empty(); }
 };
 
+/// Data of one form, with a file or folder of --path, that a model of a folder
+/// is trained on: a text, or images in sub-folders.
+bool is_for_pretrained(const std::string& data);
+
 /// The name of a model that a folder describes.
 inline constexpr const char* kPretrained = "pretrained";
 
 /// Whether the model tells the next piece of a text.
 bool is_language_model(const std::string& model);
-/// False for a language model without a text, which can be planned.
+/// False for a language model without its data, which can be planned.
 bool has_task(const TrainSettings& settings);
 
 std::span<const Setting> train_settings();

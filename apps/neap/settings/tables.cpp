@@ -40,8 +40,8 @@ Setting chosen(const char* key, const char* metavar, std::string help,
 
 Setting from_setting() {
   return {"from", "DIR",
-          "instead of --model, the language model of a folder of Hugging "
-          "Face's: config.json, its safetensors and tokenizer.json",
+          "instead of --model, the model of a folder of Hugging Face's: "
+          "config.json, its safetensors, and tokenizer.json for text",
           "none", set_from};
 }
 
@@ -91,20 +91,30 @@ std::vector<Setting> data_settings() {
   const S d;  // the defaults
   return {
       {"data", "NAME|DIR",
-       "fashion-mnist, cifar10, cifar100, text, csv, or a folder with the four "
-       "IDX files of MNIST's naming, plain or gzipped",
+       "fashion-mnist, cifar10, cifar100, text, csv, images (in a sub-folder "
+       "for "
+       "each class, for a pretrained model), or a folder with the four IDX "
+       "files "
+       "of MNIST's naming, plain or gzipped",
        d.data, any_text(&S::data)},
       {"path", "PATH",
-       "the file of the text or table; the folder of cifar's binary files",
+       "the file of the text or table; the folder of images, or of cifar's "
+       "binary files",
        "none", any_text(&S::path)},
       chosen("symbols", "NAME", "pieces of a text: characters or bytes",
              d.symbols, &S::symbols, {"characters", "bytes"}),
       {"target", "NAME", "the table's column of labels (0, 1, ...)", "the last",
        any_text(&S::target)},
-      {"validation", "X", "share of a text or table kept for the test",
+      {"validation", "X",
+       "share of a text, table or folder of images kept for the test",
        shown(d.validation), real(&S::validation, 0.0, 1.0)},
-      {"augment", "", "train on images cut out at random and mirrored", "no",
-       flag(&S::augment)},
+      {"augment", "",
+       "train on images cut out at random and mirrored, as on those of a "
+       "folder",
+       "no", flag(&S::augment)},
+      {"no-augment", "",
+       "train on the middle of each image of a folder, as it is", "no",
+       flag(&S::no_augment)},
       {"batch", "N", "samples in a step", shown(d.batch), whole(&S::batch, 1)},
       {"prefetch", "N", "batches that a reader thread fills ahead",
        shown(d.prefetch), whole(&S::prefetch, 0, data::Loader::kMaxPrefetch)},
