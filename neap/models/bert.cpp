@@ -4,6 +4,7 @@
 #include "neap/base/raise.hpp"
 #include "neap/models/bert_parts.hpp"
 #include "neap/models/parts.hpp"
+#include "neap/ops/elementwise/comparison.hpp"
 #include "neap/ops/elementwise/dropout.hpp"
 #include "neap/ops/shape/views.hpp"
 
@@ -134,6 +135,10 @@ Tensor Bert::through_head(const Tensor& x) const {
 }
 
 Tensor Bert::forward(const Tensor& tokens) const {
+  if (tokens.rank() == 3 && tokens.shape()[1] == 2) {
+    return run(
+        {.tokens = select(tokens, 1, 0), .mask = ne(select(tokens, 1, 1), 0)});
+  }
   check_tokens("bert", tokens, options_.block);
   return through_head(bert_(tokens));
 }

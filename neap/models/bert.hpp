@@ -165,7 +165,8 @@ class NEAP_API Bert final : public nn::Cloneable<Bert> {
   Bert(const Bert& other, nn::Cloning& cloning);
 
   /// Tokens (b, t), all of them of one text and none of them padding, t at most
-  /// block, to what the head makes of them. LIFETIME: as Llama's.
+  /// block, to what the head makes of them. Padded ones are (b, 2, t): tokens,
+  /// and below each a number that is 0 for padding. LIFETIME: as Llama's.
   /// THROWS: ShapeError; ValueError for no such token.
   Tensor forward(const Tensor& tokens) const override;
   /// The same of pairs of texts, or of texts of several lengths. THROWS: as
