@@ -2,15 +2,70 @@
 #include "class_head.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "neap/base/shown.hpp"
 #include "neap/files/door.hpp"
 #include "neap/formats/safetensors_folder.hpp"
+#include "neap/train/checkpoint.hpp"
 #include "pretrained_task.hpp"
 
 namespace neap::app {
+
+Result<void> check_share(std::size_t tests, const TrainSettings& s) {
+  if (tests > 0 || s.validation == 0.0) {
+    return {};
+  }
+  return failure(
+      FailureKind::kMismatch,
+      fmt::format(
+          "{}: a share of {} of each class leaves nothing for the test; "
+          "give more of each, a larger --validation, or --validation 0 "
+          "for no test",
+          base::shown_path(s.path), s.validation));
+}
+
+std::string joined(const ClassNames& names) {
+  return fmt::format("{}", fmt::join(names, "\n"));
+}
+
+Result<std::optional<ClassNames>> classes_of_file(const std::string& path) {
+  if (path.empty()) {
+    return std::nullopt;
+  }
+  const auto file = formats::SafetensorsFile::open(files::system_door(), path,
+                                                   formats::Verify::kOff);
+  if (!file) {
+    return tl::unexpected(file.error());
+  }
+  const memory::String* told = train::find_fact(*file, "classes");
+  if (told == nullptr) {
+    return std::nullopt;
+  }
+  ClassNames names;
+  std::string_view rest(*told);
+  std::size_t end = rest.find('\n');
+  while (end != std::string_view::npos) {
+    names.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(end + 1);
+    end = rest.find('\n');
+  }
+  names.emplace_back(rest);
+  return names;
+}
+
+Result<bool> has_pooler(const std::string& folder) {
+  return formats::open_shards(files::system_door(), folder,
+                              formats::Verify::kOff)
+      .map([](const auto& files) {
+        return std::ranges::any_of(files, [](const auto& file) {
+          return file.find("bert.pooler.dense.weight") != nullptr ||
+                 file.find("pooler.dense.weight") != nullptr;
+        });
+      });
+}
 
 Result<ClassHead> look_at_head(const TrainSettings& s,
                                const models::PretrainedConfig& config) {
@@ -28,6 +83,10 @@ Result<ClassHead> look_at_head(const TrainSettings& s,
       head.classes = entry->shape[0];
     }
   }
+  if (std::holds_alternative<models::BertOptions>(config)) {
+    const auto is_there = has_pooler(s.from);
+    head.lacks_pooler = is_there && !*is_there;
+  }
   if (!s.adapter.empty() && !parse_lora(s.adapter)) {
     const auto options = adapter_options(s);
     if (!options) {
@@ -40,6 +99,10 @@ Result<ClassHead> look_at_head(const TrainSettings& s,
 
 std::string describe_head(const ClassHead& head, std::int64_t classes,
                           const TrainSettings& s) {
+  if (head.lacks_pooler && !head.is_of_adapter) {
+    return fmt::format("head     no pooler in {}: a new one, and {} classes\n",
+                       base::shown_path(s.from), classes);
+  }
   if (head.is_of_adapter) {
     return fmt::format("head     of {} classes, the adapter's\n", classes);
   }
@@ -57,7 +120,8 @@ std::string describe_head(const ClassHead& head, std::int64_t classes,
 
 Result<void> check_head(const ClassHead& head, std::int64_t classes,
                         const TrainSettings& s) {
-  if (!s.load.empty() || head.is_of_adapter || head.classes == classes) {
+  if (!s.load.empty() || head.is_of_adapter ||
+      (head.classes == classes && !head.lacks_pooler)) {
     return {};
   }
   return failure(
@@ -65,8 +129,9 @@ Result<void> check_head(const ClassHead& head, std::int64_t classes,
       fmt::format("{}: has {}, where {} has {} classes; train it first, and "
                   "give what --save wrote as --load",
                   base::shown_path(s.from),
-                  head.classes ? fmt::format("a head of {}", *head.classes)
-                               : std::string("no head"),
+                  head.classes && !head.lacks_pooler
+                      ? fmt::format("a head of {}", *head.classes)
+                      : std::string("no head"),
                   base::shown_path(s.path), classes));
 }
 

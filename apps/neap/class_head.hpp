@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "neap/base/result.hpp"
 #include "neap/models/pretrained.hpp"
@@ -12,9 +13,32 @@
 
 namespace neap::app {
 
+/// The samples that are for the test.
+enum class ClassTest {
+  kShare,  // the share of --validation; the others are trained on
+  kAll,    // all of them
+};
+
+/// Checks that a share leaves some for the test, where there is to be one.
+/// Failure kMismatch.
+Result<void> check_share(std::size_t tests, const TrainSettings& settings);
+
+/// Classes in the order of their numbers.
+using ClassNames = std::vector<std::string>;
+/// In lines, as a checkpoint has them.
+std::string joined(const ClassNames& names);
+/// The classes that a checkpoint's model was trained on; nothing where it does
+/// not say, or `path` is empty. Failures: those of the file.
+Result<std::optional<ClassNames>> classes_of_file(const std::string& path);
+
+/// Whether the files of a folder have a BERT's pooler. Failures: theirs.
+Result<bool> has_pooler(const std::string& folder);
+
 struct ClassHead {
   /// The number of them in the weights' files; nothing where they have none.
   std::optional<std::int64_t> classes{};
+  /// A BERT's pooler is not in the files: a new one.
+  bool lacks_pooler = false;
   /// The adapter of the settings is a folder's, and has the head.
   bool is_of_adapter = false;
 };

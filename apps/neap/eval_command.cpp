@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "json_object.hpp"
+#include "line_task.hpp"
 #include "neap/base/shown.hpp"
 #include "neap/data/loader.hpp"
 #include "neap/files/door.hpp"
@@ -186,11 +187,12 @@ ExitCode run_pretrained(const TrainSettings& settings, bool has_validation) {
                             .has_perplexity = true});
 }
 
-// The folder's model, or that of a checkpoint, on images; all of them, or the
-// share that --validation says.
-ExitCode run_photos(const TrainSettings& settings, bool has_validation) {
-  const auto task = make_photo_task(
-      settings, has_validation ? PhotoTest::kShare : PhotoTest::kAll);
+// The folder's model, or that of a checkpoint, on samples with classes; all of
+// them, or the share that --validation says.
+ExitCode run_classes(const TrainSettings& settings, bool has_validation) {
+  const ClassTest test = has_validation ? ClassTest::kShare : ClassTest::kAll;
+  const auto task = settings.data == "images" ? make_photo_task(settings, test)
+                                              : make_line_task(settings, test);
   if (!task) {
     return fail(ExitCode::kData, task.error().message);
   }
@@ -233,9 +235,8 @@ ExitCode eval(const Texts& given) {
     }
     const UsePrecision use(*precision);
     const bool has_validation = given.contains("validation");
-    return settings->data == "images"
-               ? run_photos(*settings, has_validation)
-               : run_pretrained(*settings, has_validation);
+    return settings->data == "text" ? run_pretrained(*settings, has_validation)
+                                    : run_classes(*settings, has_validation);
   }
   const auto path = given.find("load");
   if (path == given.end()) {

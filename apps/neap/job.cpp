@@ -137,7 +137,7 @@ class TaskJob final : public Job {
         loader_(std::in_place, task_->train(),
                 options_of_loader(s, batch, task_->train().size())),
         tests_(loader_of_tests()),
-        facts_(facts_of(s, s.steps, task_->vocabulary())),
+        facts_(facts_of(s, s.steps, task_->vocabulary(), task_->class_names())),
         mode_(std::in_place, *model_, true),
         trainer_(
             std::in_place, *model_, *optimizer_, *loader_,

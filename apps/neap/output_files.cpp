@@ -153,7 +153,7 @@ NamedFile json_file(const TrainSettings& settings) {
 
 std::vector<NamedFile> data_files(files::Door& door, const TrainSettings& s) {
   std::vector<NamedFile> files;
-  if (s.data == "text" || s.data == "csv") {
+  if (s.data == "text" || s.data == "csv" || s.data == "jsonl") {
     files.push_back({"--path", s.path});
   } else if (s.data == "images") {
     add_photos(door, s.path, files);

@@ -4,60 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
-#include "neap/base/philox.hpp"
 #include "neap/base/shown.hpp"
 #include "neap/data/fingerprint.hpp"
 #include "neap/files/door.hpp"
 #include "neap/memory/out_of_memory.hpp"
 
 namespace neap::app {
-namespace {
-
-// The image's place in the order in which a class is drawn for the test.
-std::uint32_t place_of(std::int64_t index) noexcept {
-  constexpr std::uint64_t kSeed = 0x70686f746f73;  // the same for every run
-  return base::DrawKey{kSeed, static_cast<std::uint64_t>(index)}.word(0);
-}
-
-// Takes `count` of the images [begin, end) for the test.
-void split_class(std::int64_t begin, std::int64_t end, std::int64_t count,
-                 PhotoParts& parts) {
-  Indices drawn{memory::Allocator<std::int64_t>(memory::Category::kData)};
-  for (std::int64_t index = begin; index < end; ++index) {
-    drawn.push_back(index);
-  }
-  std::ranges::sort(drawn, {}, [](std::int64_t index) {
-    return std::pair(place_of(index), index);
-  });
-  const auto middle = drawn.begin() + count;
-  std::sort(drawn.begin(), middle);
-  std::sort(middle, drawn.end());
-  parts.test.insert(parts.test.end(), drawn.begin(), middle);
-  parts.train.insert(parts.train.end(), middle, drawn.end());
-}
-
-}  // namespace
-
-PhotoParts split_photos(const data::ImageFolder& folder, double share) {
-  PhotoParts parts;
-  std::int64_t begin = 0;
-  while (begin < folder.size()) {
-    const std::int64_t label = folder.label(begin);
-    std::int64_t end = begin + 1;
-    while (end < folder.size() && folder.label(end) == label) {
-      ++end;
-    }
-    const auto count = static_cast<std::int64_t>(
-        std::floor(share * static_cast<double>(end - begin) + 0.5));
-    split_class(begin, end, std::min(count, end - begin - 1), parts);
-    begin = end;
-  }
-  return parts;
-}
-
 Result<Bytes> most_of_decoding(const data::ImageFolder& folder,
                                const data::ImageTransformOptions& options) {
   const data::ImageTransform transform(options);

@@ -2,21 +2,11 @@
 // PhotoSet: a part of the images of a folder, as samples of one size.
 #pragma once
 
+#include "class_split.hpp"
 #include "decoding_room.hpp"
 #include "neap/data/images/image_transform.hpp"
-#include "neap/memory/containers.hpp"
 
 namespace neap::app {
-
-using Indices = memory::Vector<std::int64_t>;
-
-/// The images of a folder, apart: in each class, a share drawn for the test;
-/// which ones depends on their number alone.
-struct PhotoParts {
-  Indices train{memory::Allocator<std::int64_t>(memory::Category::kData)};
-  Indices test{memory::Allocator<std::int64_t>(memory::Category::kData)};
-};
-PhotoParts split_photos(const data::ImageFolder& folder, double share);
 
 /// The most bytes that reading one of the images and cutting it out takes.
 /// Reads the header of each. Failures: as data::read_image_header.

@@ -2,6 +2,7 @@
 #include "photo_task.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
 #include <optional>
@@ -49,6 +50,34 @@ std::string describe_form(const models::ImageForm& form, bool is_random) {
                            : "of " + form.said_by);
 }
 
+ClassNames names_of(const data::ImageFolder& folder) {
+  ClassNames names;
+  for (std::int64_t label = 0; label < folder.classes(); ++label) {
+    names.emplace_back(folder.class_name(label));
+  }
+  return names;
+}
+
+// A model that was trained on other folders would be measured by the wrong
+// ones.
+Result<void> check_names(const TrainSettings& s,
+                         const data::ImageFolder& folder) {
+  return classes_of_file(s.load).and_then(
+      [&](const std::optional<ClassNames>& known) -> Result<void> {
+        if (!known || joined(*known) == joined(names_of(folder))) {
+          return {};
+        }
+        return failure(
+            FailureKind::kMismatch,
+            fmt::format(
+                "{}: has other folders than the {} classes that {} was "
+                "trained on: {}",
+                base::shown_path(s.path), known->size(),
+                base::shown_path(s.load),
+                base::shown(fmt::format("{}", fmt::join(*known, ", ")))));
+      });
+}
+
 // The parts of a task.
 struct Found {
   models::ImageForm form;
@@ -58,7 +87,7 @@ struct Found {
 
 class PhotoTask final : public Task {
  public:
-  PhotoTask(const TrainSettings& settings, Found found, PhotoParts parts)
+  PhotoTask(const TrainSettings& settings, Found found, ClassParts parts)
       : settings_(settings),
         found_(std::move(found)),
         room_(*settings.decoding),
@@ -82,6 +111,9 @@ class PhotoTask final : public Task {
         format_grouped(train_.size()), format_grouped(test_.size()),
         format_shape(train_.spec().input),
         format_grouped(found_.folder.classes()), format_bytes(data_bytes()));
+  }
+  std::string class_names() const override {
+    return joined(names_of(found_.folder));
   }
   std::string remarks() const override {
     return describe_form(found_.form, is_random()) +
@@ -142,7 +174,8 @@ Result<Found> find(const TrainSettings& s) {
                                "its name",
                                base::shown_path(s.path)));
   }
-  return look_at_pretrained(s, folder->classes())
+  return check_names(s, *folder)
+      .and_then([&] { return look_at_pretrained(s, folder->classes()); })
       .and_then([&](const models::PretrainedConfig&) {
         return look_at_head(s, *config);
       })
@@ -154,30 +187,25 @@ Result<Found> find(const TrainSettings& s) {
 }  // namespace
 
 Result<std::unique_ptr<Task>> make_photo_task(const TrainSettings& s,
-                                              PhotoTest test) {
+                                              ClassTest test) {
   auto found = find(s);
   if (!found) {
     return tl::unexpected(found.error());
   }
-  const bool is_all = test == PhotoTest::kAll;
-  auto good = look_at_images(s, *found);
-  if (is_all) {
-    good = good.and_then(
-        [&] { return check_head(found->head, found->folder.classes(), s); });
-  }
-  if (!good) {
+  const bool is_all = test == ClassTest::kAll;
+  const data::ImageFolder& folder = found->folder;
+  ClassParts parts = split_classes(
+      folder.size(), [&](std::int64_t index) { return folder.label(index); },
+      is_all ? 0.0 : s.validation);
+  if (auto good = look_at_images(s, *found).and_then([&] {
+        return is_all ? check_head(found->head, folder.classes(), s)
+                      : check_share(parts.test.size(), s);
+      });
+      !good) {
     return tl::unexpected(good.error());
   }
-  PhotoParts parts = split_photos(found->folder, is_all ? 0.0 : s.validation);
   if (is_all) {
     std::swap(parts.train, parts.test);
-  } else if (parts.test.empty() && s.validation > 0.0) {
-    return failure(
-        FailureKind::kMismatch,
-        fmt::format("{}: a share of {} of each class leaves no image for the "
-                    "test; give more images, a larger --validation, or "
-                    "--validation 0 for no test",
-                    base::shown_path(s.path), s.validation));
   }
   return std::make_unique<PhotoTask>(s, std::move(*found), std::move(parts));
 }

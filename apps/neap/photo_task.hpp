@@ -3,20 +3,15 @@
 // ResNet, on a folder with a sub-folder of images for each class.
 #pragma once
 
+#include "class_head.hpp"
 #include "task.hpp"
 
 namespace neap::app {
-
-/// The images that are for the test.
-enum class PhotoTest {
-  kShare,  // the share of --validation; the others are trained on
-  kAll,    // all of them
-};
 
 /// REQUIRES: --from and --data images. Failures: those of the model's folder
 /// and of the images; kMismatch where nothing can be trained on, or, for a test
 /// of all without --load, where the model has no head for the classes.
 Result<std::unique_ptr<Task>> make_photo_task(const TrainSettings& settings,
-                                              PhotoTest test);
+                                              ClassTest test);
 
 }  // namespace neap::app

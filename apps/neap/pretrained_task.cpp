@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "class_head.hpp"
 #include "neap/base/shown.hpp"
 #include "neap/data/read_error.hpp"
 #include "neap/files/door.hpp"
@@ -47,8 +48,16 @@ class PretrainedTask final : public Task {
 
 // Modules that an adapter leaves as they are: new heads.
 std::vector<std::string> whole_of(const TrainSettings& s) {
-  return s.data == "images" ? std::vector<std::string>{"classifier"}
-                            : std::vector<std::string>{};
+  if (s.data == "images") {
+    return {"classifier"};
+  }
+  if (s.data != "jsonl") {
+    return {};
+  }
+  const auto is_there = has_pooler(s.from);
+  return is_there && !*is_there
+             ? std::vector<std::string>{"classifier", "bert.pooler"}
+             : std::vector<std::string>{"classifier"};
 }
 
 // An adapter without the head would leave it as it was drawn.
@@ -82,24 +91,26 @@ Result<void> adapt(nn::Layer& model, const TrainSettings& s) {
   });
 }
 
-// Each form of model has data that it is trained on.
+// The data that a form of model is trained on, as they are asked for.
+std::string_view data_of(const models::PretrainedConfig& config) {
+  return models::is_image_model(config)      ? "images --path FOLDER"
+         : models::is_language_model(config) ? "text --path FILE"
+                                             : "jsonl --path FILE";
+}
+
 Result<void> check_form(const models::PretrainedConfig& config,
                         const TrainSettings& s) {
-  const bool has_images = models::is_image_model(config);
-  if (s.data == "images" ? has_images : models::is_language_model(config)) {
+  const std::string_view own = data_of(config);
+  const std::string asked = is_for_pretrained(s.data) ? s.data : "text";
+  if (own.starts_with(asked)) {
     return {};
   }
-  const std::string_view fact = s.data == "images" ? "its model takes no images"
-                                                   : "its model writes no text";
-  const std::string_view instead =
-      has_images ? "say --data images --path FOLDER"
-      : models::is_language_model(config)
-          ? "say --data text --path FILE"
-          : "a program trains and runs it by models::from_pretrained "
-            "(docs/pretrained.md)";
-  return failure(
-      FailureKind::kUnsupported,
-      fmt::format("{}: {}; {}", base::shown_path(s.from), fact, instead));
+  const std::string_view fact = asked == "images" ? "takes no images"
+                                : asked == "text" ? "writes no text"
+                                                  : "tells no texts apart";
+  return failure(FailureKind::kUnsupported,
+                 fmt::format("{}: its model {}; say --data {}",
+                             base::shown_path(s.from), fact, own));
 }
 
 // A ResNet has one linear layer, no dropout, and no layers that run again.
@@ -196,6 +207,9 @@ std::unique_ptr<nn::Layer> unique_model(
   if (const auto* gpt = std::get_if<models::GptOptions>(&config)) {
     return made<models::Gpt>(*gpt);
   }
+  if (const auto* bert = std::get_if<models::BertOptions>(&config)) {
+    return made<models::Bert>(*bert);
+  }
   if (const auto* vit = std::get_if<models::VitOptions>(&config)) {
     return made<models::Vit>(*vit);
   }
@@ -230,19 +244,27 @@ Result<text::Tokenizer> open_tokenizer(const std::string& folder) {
   return text::Tokenizer::open(folder + "/tokenizer.json");
 }
 
+Result<text::Tokenizer> open_tokenizer(const TrainSettings& s,
+                                       std::int64_t vocab) {
+  return open_tokenizer(s.from).and_then(
+      [&](text::Tokenizer&& tokenizer) -> Result<text::Tokenizer> {
+        if (tokenizer.id_limit() <= vocab) {
+          return std::move(tokenizer);
+        }
+        return failure(
+            FailureKind::kMismatch,
+            fmt::format(
+                "{}: its tokenizer has ids up to {}, its model {} tokens",
+                base::shown_path(s.from), tokenizer.id_limit() - 1, vocab));
+      });
+}
+
 Result<data::Text> read_ids(const TrainSettings& s,
                             const models::PretrainedConfig& config) {
-  const auto tokenizer = open_tokenizer(s.from);
+  const std::int64_t vocab = models::vocab_of(config);
+  const auto tokenizer = open_tokenizer(s, vocab);
   if (!tokenizer) {
     return tl::unexpected(tokenizer.error());
-  }
-  const std::int64_t vocab = models::vocab_of(config);
-  if (tokenizer->id_limit() > vocab) {
-    return failure(
-        FailureKind::kMismatch,
-        fmt::format("{}: its tokenizer has ids up to {}, its model {} tokens",
-                    base::shown_path(s.from), tokenizer->id_limit() - 1,
-                    vocab));
   }
   return formats::read_whole_text(files::system_door(), s.path, kMostText)
       .map([&](const memory::String& content) {

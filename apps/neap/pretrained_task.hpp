@@ -43,8 +43,13 @@ std::unique_ptr<nn::Layer> make_pretrained_model(const TrainSettings& settings,
 /// The tokenizer of a folder. Failures: as text::Tokenizer::open.
 Result<text::Tokenizer> open_tokenizer(const std::string& folder);
 
-/// The text of the settings as ids. Failures: those of its file; kMismatch
-/// where the tokenizer has ids that the model has not.
+/// The same of the settings' folder; kMismatch where it has ids that its model
+/// of `vocab` tokens has not.
+Result<text::Tokenizer> open_tokenizer(const TrainSettings& settings,
+                                       std::int64_t vocab);
+
+/// The text of the settings as ids. Failures: those of its file, and of
+/// the tokenizer.
 Result<data::Text> read_ids(const TrainSettings& settings,
                             const models::PretrainedConfig& config);
 

@@ -271,10 +271,26 @@ void add_schedule(const TrainSettings& s, std::int64_t steps,
   }
 }
 
+// The model of a folder.
+void add_folder(const TrainSettings& s, train::Facts& facts) {
+  const auto add = [&](const char* key, const auto& value) {
+    facts.push_back({key, memory::String(fmt::format("{}", value))});
+  };
+  add("config", config_digest(s));
+  if (s.data == "images") {
+    add("no-augment", s.no_augment);
+  } else {
+    add("block", s.block);
+  }
+  add("adapter", s.adapter.empty() ? "none" : s.adapter);
+  add("note.from", s.from);
+}
+
 }  // namespace
 
 train::Facts facts_of(const TrainSettings& s, std::int64_t steps,
-                      const data::Vocabulary* vocabulary) {
+                      const data::Vocabulary* vocabulary,
+                      std::string_view classes) {
   train::Facts facts;
   const auto add = [&](const char* key, const auto& value) {
     facts.push_back({key, memory::String(fmt::format("{}", value))});
@@ -283,14 +299,7 @@ train::Facts facts_of(const TrainSettings& s, std::int64_t steps,
   if (s.model == "mlp") {
     add("hidden", fmt::format("{}", fmt::join(s.hidden, ",")));
   } else if (!s.from.empty()) {
-    add("config", config_digest(s));
-    if (s.data == "images") {
-      add("no-augment", s.no_augment);
-    } else {
-      add("block", s.block);
-    }
-    add("adapter", s.adapter.empty() ? "none" : s.adapter);
-    add("note.from", s.from);
+    add_folder(s, facts);
   } else if (is_language_model(s.model)) {
     add("layers", s.layers);
     add("dim", s.dim);
@@ -304,6 +313,9 @@ train::Facts facts_of(const TrainSettings& s, std::int64_t steps,
   if (vocabulary != nullptr) {
     add("symbols", s.symbols);
     add("characters", std::string_view(vocabulary->characters()));
+  }
+  if (!classes.empty()) {
+    add("classes", classes);
   }
   if (s.augment) {
     add("augment", "true");

@@ -70,8 +70,10 @@ std::optional<train::MetricsOptions> metrics_of(const TrainSettings& settings);
 /// `steps`: all settings that its bits depend on; and a text's vocabulary
 /// (which may be null), for those who use the model; notes of its data, for
 /// `eval`.
+/// `classes`: their names in lines, where the task has some.
 train::Facts facts_of(const TrainSettings& settings, std::int64_t steps,
-                      const data::Vocabulary* vocabulary);
+                      const data::Vocabulary* vocabulary,
+                      std::string_view classes = {});
 /// The data that a plateau is measured on are one more.
 void add_test_data(const TrainSettings& settings, const data::Loader& loader,
                    train::Facts& facts);

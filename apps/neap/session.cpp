@@ -170,7 +170,8 @@ class Session {
     options.save = {.path = settings_.save,
                     .every_steps = settings_.save_steps,
                     .every_seconds = settings_.save_seconds};
-    options.facts = facts_of(settings_, steps(), task_->vocabulary());
+    options.facts =
+        facts_of(settings_, steps(), task_->vocabulary(), task_->class_names());
     options.profile = view_.profile();
     options.trainer.loss = task_->loss();
     options.trainer.clip_norm = settings_.clip_norm;

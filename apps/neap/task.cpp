@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "image_task.hpp"
+#include "line_task.hpp"
 #include "neap/data/text_set.hpp"
 #include "neap/files/door.hpp"
 #include "neap/models/gpt.hpp"
@@ -76,7 +77,10 @@ Result<std::unique_ptr<Task>> make_task(const TrainSettings& settings) {
     return make_table_task(settings);
   }
   if (settings.data == "images") {
-    return make_photo_task(settings, PhotoTest::kShare);
+    return make_photo_task(settings, ClassTest::kShare);
+  }
+  if (settings.data == "jsonl") {
+    return make_line_task(settings, ClassTest::kShare);
   }
   if (!settings.from.empty()) {
     return make_pretrained_task(settings);

@@ -32,6 +32,8 @@ class Task {
   virtual Bytes data_bytes() const = 0;
   /// "60 000 + 10 000 images of [28, 28], 52.4 MiB (54 950 000 B)".
   virtual std::string describe_data() const = 0;
+  /// The names of the classes, in lines, for a checkpoint; or nothing.
+  virtual std::string class_names() const { return {}; }
   /// Whole lines about how data and model were brought together; or nothing.
   virtual std::string remarks() const { return {}; }
   /// The vocabulary of a text; nullptr for other data.

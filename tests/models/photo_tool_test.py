@@ -15,7 +15,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 # pylint: disable=wrong-import-position
-import plain_vit  # noqa: E402
+import plain_models  # noqa: E402
 import tool_case  # noqa: E402
 from small_folders import (RESNET, VIT, pixels_of, png, read_weights,  # noqa: E402
                            resnet18, vit, write_model, write_photos)
@@ -81,6 +81,13 @@ class VitTest(PhotoToolTest):
         self.assertEqual(part["samples"], 3)
         self.assertAlmostEqual(part["loss"], summary["test_loss"], places=6)
 
+    def test_other_folders_than_those_of_the_run_are_refused(self):
+        run = self.folder / "run.safetensors"
+        self.train("--steps", 1, "--save", run)
+        (self.photos / "red").rename(self.photos / "crimson")
+        self.refused(DATA, "eval", *self.options(), "--load", run,
+                     says="trained on: blue, green, red")
+
     def test_what_is_done_is_said(self):
         train = ("train", *self.options(), "--steps", 1, "--progress", "none")
         text = self.good(*train)
@@ -114,8 +121,8 @@ class VitTest(PhotoToolTest):
                     pixels = [[[(value / 255 - mean) / deviation
                                 for value in pixel] for pixel in row]
                               for row in pixels_of(path)]
-                    found = plain_vit.scores(pixels, weights, config)
-                    losses.append(-math.log(plain_vit.softmax(found)[label]))
+                    found = plain_models.vit_scores(pixels, weights, config)
+                    losses.append(-math.log(plain_models.softmax(found)[label]))
                     right += found.index(max(found)) == label
             told = self.measured()
             self.assertEqual(told["samples"], len(losses))
@@ -344,7 +351,7 @@ class RefusedTest(PhotoToolTest):
         self.refused(USAGE, *common, "--validation", 0, "--eval-every", 1,
                      says="no part to test on")
         self.refused(DATA, *common, "--validation", 0.01,
-                     says="leaves no image for the test")
+                     says="leaves nothing for the test")
 
 
 if __name__ == "__main__":

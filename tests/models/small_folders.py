@@ -15,6 +15,13 @@ RESNET = {"architecture": "resnet18", "num_classes": 7,
                              "input_size": [3, 64, 64], "crop_pct": 0.8}}
 
 
+BERT = {"architectures": ["BertForSequenceClassification"], "model_type": "bert",
+        "vocab_size": 430, "hidden_size": 16, "intermediate_size": 24,
+        "num_hidden_layers": 2, "num_attention_heads": 2,
+        "max_position_embeddings": 40, "type_vocab_size": 2, "pad_token_id": 0,
+        "id2label": {str(i): f"c{i}" for i in range(5)}}
+
+
 def values_of(rng, count):
     """Random numbers; of many, the same ones again and again."""
     some = [rng.gauss(0, 0.1) for _ in range(min(count, 65537))]
@@ -89,6 +96,24 @@ def vit(config):
     yield "vit.layernorm.bias", (dim,)
     yield "classifier.weight", (len(config["id2label"]), dim)
     yield "classifier.bias", (len(config["id2label"]),)
+
+
+def bert(config, has_pooler=True):
+    dim, classes = config["hidden_size"], len(config["id2label"])
+    at = "bert.embeddings."
+    yield at + "word_embeddings.weight", (config["vocab_size"], dim)
+    yield at + "position_embeddings.weight", (config["max_position_embeddings"],
+                                              dim)
+    yield at + "token_type_embeddings.weight", (config["type_vocab_size"], dim)
+    yield at + "LayerNorm.weight", (dim,)
+    yield at + "LayerNorm.bias", (dim,)
+    yield from encoder("bert.", config, ("attention.output.LayerNorm",
+                                         "output.LayerNorm"))
+    if has_pooler:
+        yield "bert.pooler.dense.weight", (dim, dim)
+        yield "bert.pooler.dense.bias", (dim,)
+        yield "classifier.weight", (classes, dim)
+        yield "classifier.bias", (classes,)
 
 
 def batch_norm(name, channels):

@@ -17,7 +17,7 @@ bool has_task(const TrainSettings& settings) {
 }
 
 bool is_for_pretrained(const std::string& data) {
-  return data == "text" || data == "images";
+  return data == "text" || data == "images" || data == "jsonl";
 }
 
 Result<void> apply(std::span<const Setting> table, const Texts& texts,
@@ -95,6 +95,25 @@ Result<void> check_images(const TrainSettings& s) {
   return check_unused(s, kUnused);
 }
 
+// Lines with labels, likewise.
+Result<void> check_lines(const TrainSettings& s) {
+  constexpr const char* kUnused[] = {"symbols", "target",    "vocab", "hidden",
+                                     "layers",  "dim",       "heads", "width",
+                                     "augment", "no-augment"};
+  if (s.from.empty()) {
+    return failure(FailureKind::kMismatch,
+                   "--data jsonl: --from must say which model is trained on "
+                   "the lines");
+  }
+  if (s.path.empty()) {
+    return failure(FailureKind::kMismatch,
+                   "--data jsonl: --path must say which file has a line like "
+                   "{\"text\": \"low tide\", \"label\": \"calm\"} for each "
+                   "text");
+  }
+  return check_unused(s, kUnused);
+}
+
 }  // namespace
 
 Result<void> check_task(const TrainSettings& s) {
@@ -112,6 +131,9 @@ Result<void> check_task(const TrainSettings& s) {
   if (s.data == "images") {
     return check_images(s);
   }
+  if (s.data == "jsonl") {
+    return check_lines(s);
+  }
   if (s.no_augment) {
     return failure(FailureKind::kMismatch,
                    "--no-augment: only --data images has no need of --augment");
@@ -125,8 +147,8 @@ Result<void> check_task(const TrainSettings& s) {
                     is_text ? "images" : "text", s.data,
                     is_text          ? ""
                     : s.from.empty() ? "; say --data text --path FILE"
-                                     : "; say --data text --path "
-                                       "FILE, or --data images "
+                                     : "; say --data text or jsonl "
+                                       "--path FILE, or --data images "
                                        "--path FOLDER"));
   }
   if (is_text && s.path.empty()) {

@@ -73,8 +73,8 @@ std::vector<Setting> model_settings() {
       {"dim", "N", "width of language models", shown(d.dim), whole(&S::dim, 1)},
       {"heads", "N", "of gpt; they divide dim", shown(d.heads),
        whole(&S::heads, 1)},
-      {"block", "N", "tokens in a sample of text", shown(d.block),
-       whole(&S::block, 1)},
+      {"block", "N", "tokens in a sample of text, or a line at most",
+       shown(d.block), whole(&S::block, 1)},
       {"dropout", "P", "probability of dropping a hidden unit",
        shown(d.dropout), real(&S::dropout, 0.0, 1.0)},
       chosen("keep", "WHAT",
@@ -91,14 +91,14 @@ std::vector<Setting> data_settings() {
   const S d;  // the defaults
   return {
       {"data", "NAME|DIR",
-       "fashion-mnist, cifar10, cifar100, text, csv, images (in a sub-folder "
-       "for "
-       "each class, for a pretrained model), or a folder with the four IDX "
-       "files "
-       "of MNIST's naming, plain or gzipped",
+       "fashion-mnist, cifar10, cifar100, text, csv, for pretrained models "
+       "images (in a sub-folder for each class) and jsonl (lines with labels), "
+       "or a folder with the four IDX files of MNIST's naming, plain or "
+       "gzipped",
        d.data, any_text(&S::data)},
       {"path", "PATH",
-       "the file of the text or table; the folder of images, or of cifar's "
+       "the file of the text, table or lines; the folder of images, or of "
+       "cifar's "
        "binary files",
        "none", any_text(&S::path)},
       chosen("symbols", "NAME", "pieces of a text: characters or bytes",
@@ -106,7 +106,7 @@ std::vector<Setting> data_settings() {
       {"target", "NAME", "the table's column of labels (0, 1, ...)", "the last",
        any_text(&S::target)},
       {"validation", "X",
-       "share of a text, table or folder of images kept for the test",
+       "share of a text or table, or of each class, kept for the test",
        shown(d.validation), real(&S::validation, 0.0, 1.0)},
       {"augment", "",
        "train on images cut out at random and mirrored, as on those of a "

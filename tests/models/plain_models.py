@@ -1,4 +1,5 @@
-"""A vision transformer's scores, number by number, in Python's own floats."""
+"""Scores of a vision transformer and of a BERT, number by number, in Python's
+own floats."""
 
 import math
 
@@ -63,7 +64,12 @@ def tokens_of(pixels, weights, config):
                           for i in range(len(tokens))])
 
 
-def scores(pixels, weights, config):
+def gelu(rows):
+    return [[v * (1 + math.erf(v / math.sqrt(2))) / 2 for v in row]
+            for row in rows]
+
+
+def vit_scores(pixels, weights, config):
     def layer(name, rows):
         return linear(rows, weights[name + ".weight"], weights[name + ".bias"])
 
@@ -78,9 +84,39 @@ def scores(pixels, weights, config):
         x = attention(layer(own + "query", x), layer(own + "key", x),
                       layer(own + "value", x), config["num_attention_heads"])
         rows = added(rows, layer(at + "attention.output.dense", x))
-        x = layer(at + "intermediate.dense",
-                  normed(at + "layernorm_after", rows))
-        x = [[v * (1 + math.erf(v / math.sqrt(2))) / 2 for v in row]
-             for row in x]
+        x = gelu(layer(at + "intermediate.dense",
+                       normed(at + "layernorm_after", rows)))
         rows = added(rows, layer(at + "output.dense", x))
     return layer("classifier", normed("vit.layernorm", rows[:1]))[0]
+
+
+def bert_scores(tokens, weights, config):
+    """`tokens`: of one text, without padding."""
+    dim = config["hidden_size"]
+
+    def layer(name, rows):
+        return linear(rows, weights[name + ".weight"], weights[name + ".bias"])
+
+    def normed(name, rows):
+        return norm(rows, weights[name + ".weight"], weights[name + ".bias"])
+
+    def table(name, row):
+        return weights[f"bert.embeddings.{name}.weight"][row * dim:][:dim]
+
+    rows = [[a + b + c for a, b, c in zip(table("word_embeddings", token),
+                                          table("position_embeddings", place),
+                                          table("token_type_embeddings", 0))]
+            for place, token in enumerate(tokens)]
+    rows = normed("bert.embeddings.LayerNorm", rows)
+    for number in range(config["num_hidden_layers"]):
+        at = f"bert.encoder.layer.{number}."
+        own = at + "attention.self."
+        x = attention(layer(own + "query", rows), layer(own + "key", rows),
+                      layer(own + "value", rows), config["num_attention_heads"])
+        x = layer(at + "attention.output.dense", x)
+        rows = normed(at + "attention.output.LayerNorm", added(rows, x))
+        x = gelu(layer(at + "intermediate.dense", rows))
+        rows = normed(at + "output.LayerNorm",
+                      added(rows, layer(at + "output.dense", x)))
+    first = layer("bert.pooler.dense", rows[:1])
+    return layer("classifier", [[math.tanh(v) for v in first[0]]])[0]
