@@ -177,7 +177,8 @@ template <Product (*kProductOf)(const Args&)>
 bool accepts(const Args& args) noexcept {
   try {
     const Product x = kProductOf(args);
-    if (!is_plain(x) || precision_of(args.attrs) != Precision::kF32) {
+    if (!is_plain(x) || precision_of(args.attrs) != Precision::kF32 ||
+        args.in[1].dtype != f32) {
       return false;
     }
     const int threads = args.executor != nullptr ? args.executor->threads() : 1;

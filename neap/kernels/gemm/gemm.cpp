@@ -18,6 +18,16 @@ void run_part_f32(const Gemm<float>& product, const GemmPlan& plan,
   run_part<PlainMicroKernels<float>>(product, plan, part, scratch);
 }
 
+void run_part_half_a(const Gemm<float>& product, const GemmPlan& plan,
+                     std::int64_t part, std::byte* scratch) {
+  run_part<WideningMicroKernels<BFloat16, float>>(product, plan, part, scratch);
+}
+
+void run_part_half_b(const Gemm<float>& product, const GemmPlan& plan,
+                     std::int64_t part, std::byte* scratch) {
+  run_part<WideningMicroKernels<float, BFloat16>>(product, plan, part, scratch);
+}
+
 void run_part_f64(const Gemm<double>& product, const GemmPlan& plan,
                   std::int64_t part, std::byte* scratch) {
   run_part<PlainMicroKernels<double>>(product, plan, part, scratch);
@@ -55,6 +65,8 @@ namespace neap::kernels {
 namespace {
 
 HWY_EXPORT(run_part_f32);
+HWY_EXPORT(run_part_half_a);
+HWY_EXPORT(run_part_half_b);
 HWY_EXPORT(run_part_f64);
 HWY_EXPORT(run_part_bf16);
 HWY_EXPORT(tile_f32);
@@ -72,6 +84,10 @@ void dispatch(const Gemm<float>& product, const GemmPlan& plan, int part,
               std::byte* scratch) {
   if (product.precision == Precision::kBf16) {
     HWY_DYNAMIC_DISPATCH(run_part_bf16)(product, plan, part, scratch);
+  } else if (product.a.is_half) {
+    HWY_DYNAMIC_DISPATCH(run_part_half_a)(product, plan, part, scratch);
+  } else if (product.b.is_half) {
+    HWY_DYNAMIC_DISPATCH(run_part_half_b)(product, plan, part, scratch);
   } else {
     HWY_DYNAMIC_DISPATCH(run_part_f32)(product, plan, part, scratch);
   }
@@ -98,7 +114,9 @@ GemmPlan plan_of(const Gemm<T>& product, int threads) noexcept {
                             .b_row_stride = product.b.row_stride,
                             .b_column_stride = product.b.column_stride,
                             .element_bytes = sizeof(T),
-                            .converts = converts};
+                            .converts = converts,
+                            .widens_a = product.a.is_half,
+                            .widens_b = product.b.is_half};
   return plan_gemm(extents, tile_of(T{}), threads);
 }
 
@@ -108,8 +126,10 @@ Gemm<T> swapped(const Gemm<T>& product) noexcept {
   Gemm<T> x = product;
   x.m = product.n;
   x.n = product.m;
-  x.a = {product.b.data, product.b.column_stride, product.b.row_stride};
-  x.b = {product.a.data, product.a.column_stride, product.a.row_stride};
+  x.a = product.b;
+  x.b = product.a;
+  std::swap(x.a.row_stride, x.a.column_stride);
+  std::swap(x.b.row_stride, x.b.column_stride);
   x.a_strides = product.b_strides;
   x.b_strides = product.a_strides;
   return x;

@@ -16,14 +16,20 @@
 // multiply-add of f32; beside an odd last k stand zeros. Denormals count as
 // zeros (bf16_dot.hpp says where); a start that meets no product stays as it
 // is. So here too the bits depend on the elements alone.
+//
+// One of the operands of a product of float may lie in memory as bf16. It is
+// widened, which is exact, as panels are packed or in registers, so the bits
+// are those of the same product with a copy of it in float.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
 #include "neap/base/bytes.hpp"
+#include "neap/base/dtype.hpp"
 #include "neap/base/shape.hpp"
 #include "neap/kernels/engine/precision.hpp"
+#include "neap/tensor/strided.hpp"
 #include "neap/threads/executor.hpp"
 
 namespace neap::kernels {
@@ -34,7 +40,23 @@ struct GemmOperand {
   const T* data = nullptr;
   std::int64_t row_stride = 0;
   std::int64_t column_stride = 0;
+  // Its elements are bf16, at `half` instead of `data`. Of float and kF32
+  // alone, and of at most one operand of a product.
+  bool is_half = false;
+  const BFloat16* half = nullptr;
 };
+
+/// The operand of a view's elements, f32 or bf16, or of double.
+template <class T>
+GemmOperand<T> gemm_operand(const tensor::Strided& view,
+                            std::int64_t row_stride,
+                            std::int64_t column_stride) noexcept {
+  if (view.dtype == DType::kBF16) {
+    return {nullptr, row_stride, column_stride, true,
+            view.as<const BFloat16>()};
+  }
+  return {view.as<const T>(), row_stride, column_stride};
+}
 
 /// The values that the accumulators begin with.
 enum class GemmStart : std::uint8_t {

@@ -26,6 +26,8 @@ template <class T>
 struct PlainMicroKernels {
   using Element = T;
   using Factor = T;
+  using SourceOfA = T;
+  using SourceOfB = T;
   static constexpr std::int64_t kElements = 1;  // of a factor
   static constexpr bool kConverts = false;
 
@@ -51,11 +53,27 @@ struct PlainMicroKernels {
   }
 };
 
+/// Floats, where the elements of an operand lie in memory as bf16 and are
+/// widened as they are packed. Only of gemm.
+template <class A, class B>
+struct WideningMicroKernels : PlainMicroKernels<float> {
+  using SourceOfA = A;
+  using SourceOfB = B;
+
+  template <std::int64_t kWidth, class From>
+  static void pack(const From* from, std::int64_t across, std::int64_t along,
+                   std::int64_t width, std::int64_t depth, float* to) {
+    pack_panel<kWidth>(from, across, along, width, depth, to);
+  }
+};
+
 #if HWY_TARGET == HWY_AVX3 && HWY_ARCH_X86_64
 /// Pairs of neighbours along k, rounded to bf16 as they are packed.
 struct Bf16MicroKernels {
   using Element = float;
   using Factor = Bf16Pair;
+  using SourceOfA = float;
+  using SourceOfB = float;
   static constexpr std::int64_t kElements = 2;
   static constexpr bool kConverts = true;
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "hwy/highway.h"
 #include "neap/base/ceil_div.hpp"
@@ -27,6 +28,8 @@ template <class MicroKernels>
 class GemmPart {
   using T = typename MicroKernels::Element;
   using Factor = typename MicroKernels::Factor;
+  using A = typename MicroKernels::SourceOfA;
+  using B = typename MicroKernels::SourceOfB;
   using Tile = TileArgs<T, Factor>;
 
  public:
@@ -48,7 +51,7 @@ class GemmPart {
                   : Walk::kAcross) {}
 
   /// The product whose matrices begin here.
-  void run(const T* a, const T* b, T* c) {
+  void run(const A* a, const B* b, T* c) {
     a_ = a;
     b_ = b;
     c_ = c;
@@ -83,7 +86,7 @@ class GemmPart {
              std::int64_t width, std::int64_t k) const {
     const std::int64_t vectors = vectors_of(width);
     tile.last = width - (vectors - 1) * kLanes<T>;
-    if constexpr (!MicroKernels::kConverts) {
+    if constexpr (std::is_same_v<B, Factor>) {
       if (!packs_panel(width)) {
         tile.b = b_at(k, column);
         tile.b_step = product_.b.row_stride;
@@ -104,12 +107,20 @@ class GemmPart {
         continue;
       }
       Factor* to = packed_b_ + (plan_.packs_b ? (column - begin) * depth : 0);
-      const auto pack = vectors_of(width) == 2
-                            ? &MicroKernels::template pack<kPanel>
-                            : &MicroKernels::template pack<kLanes<T>>;
-      pack(b_at(k, column), product_.b.column_stride, product_.b.row_stride,
-           width, elements(k, depth), to);
+      if (vectors_of(width) == 2) {
+        pack_panel_of_b<kPanel>(column, width, k, depth, to);
+      } else {
+        pack_panel_of_b<kLanes<T>>(column, width, k, depth, to);
+      }
     }
+  }
+
+  template <std::int64_t kWidth>
+  void pack_panel_of_b(std::int64_t column, std::int64_t width, std::int64_t k,
+                       std::int64_t depth, Factor* to) const {
+    MicroKernels::template pack<kWidth>(
+        b_at(k, column), product_.b.column_stride, product_.b.row_stride, width,
+        elements(k, depth), to);
   }
 
   /// The elements along k that `depth` factors from `k` on are made of.
@@ -156,8 +167,11 @@ class GemmPart {
       tile.a_step = is_along ? row_step(tile.depth) : kPackedRows;
       tile.a = packed_a_ + panel * (is_along ? plan_.tile_rows * tile.a_step
                                              : tile.depth * kPackedRows);
-    } else {
+    } else if constexpr (std::is_same_v<A, Factor>) {
       set_a_where_it_lies(tile, row, panel, k);
+    } else {  // the plan packs what is widened
+      tile.a = packed_a_ + panel * tile.depth * kPackedRows;
+      tile.a_step = kPackedRows;
     }
   }
 
@@ -291,11 +305,11 @@ class GemmPart {
     transpose(edge, kPanel, at.rows, at.columns, c, product_.m);
   }
 
-  const T* a_at(std::int64_t row, std::int64_t k) const {
+  const A* a_at(std::int64_t row, std::int64_t k) const {
     return a_ + row * product_.a.row_stride +
            k * MicroKernels::kElements * product_.a.column_stride;
   }
-  const T* b_at(std::int64_t k, std::int64_t column) const {
+  const B* b_at(std::int64_t k, std::int64_t column) const {
     return b_ + k * MicroKernels::kElements * product_.b.row_stride +
            column * product_.b.column_stride;
   }
@@ -310,10 +324,19 @@ class GemmPart {
   Factor* const packed_a_;    // panels of (depth, kPackedRows)
   Factor* const packed_b_;    // panels of (depth, kPanel)
   const Walk walk_;
-  const T* a_ = nullptr;
-  const T* b_ = nullptr;
+  const A* a_ = nullptr;
+  const B* b_ = nullptr;
   T* c_ = nullptr;
 };
+
+template <class Source, class T>
+const Source* first_of(const GemmOperand<T>& operand) {
+  if constexpr (std::is_same_v<Source, T>) {
+    return operand.data;
+  } else {
+    return operand.half;
+  }
+}
 
 /// Part number `part` of the plan. `scratch` is this part's own.
 template <class MicroKernels>
@@ -328,8 +351,10 @@ void run_part(const Gemm<typename MicroKernels::Element>& product,
   for (std::int64_t i = batch_begin; i < batch_end; ++i) {
     const GemmOffsets offsets =
         gemm_offsets(product.batch, product.a_strides, product.b_strides, i);
-    worker.run(product.a.data + offsets.a, product.b.data + offsets.b,
-               product.c + i * product.m * product.n);
+    worker.run(
+        first_of<typename MicroKernels::SourceOfA>(product.a) + offsets.a,
+        first_of<typename MicroKernels::SourceOfB>(product.b) + offsets.b,
+        product.c + i * product.m * product.n);
   }
 }
 

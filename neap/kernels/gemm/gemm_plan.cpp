@@ -94,7 +94,7 @@ bool rows_conflict(std::int64_t stride, const GemmExtents& x) noexcept {
 
 GemmSourceOfA source_of_a(const GemmPlan& plan, const GemmExtents& x,
                           const GemmTile& tile) noexcept {
-  if (x.converts) {
+  if (x.converts || x.widens_a) {
     return GemmSourceOfA::kPacked;
   }
   const std::int64_t panels = ceil_div(plan.part_columns, tile.columns());
@@ -114,7 +114,7 @@ void choose_blocks(GemmPlan& plan, const GemmExtents& x,
   const std::int64_t panel = tile.columns();
   plan.tile_rows = balanced(plan.part_rows, tile.rows, 1);
   plan.source_of_a = source_of_a(plan, x, tile);
-  plan.packs_b = x.converts || x.b_column_stride != 1 ||
+  plan.packs_b = x.converts || x.widens_b || x.b_column_stride != 1 ||
                  plan.part_rows > kMostPanelsInPlace * tile.rows;
   // A packed block of B fills the cache; an unpacked one serves all rows.
   plan.block_rows =
@@ -155,13 +155,13 @@ double cycles(const GemmExtents& x, const GemmTile& tile) noexcept {
   }
   if (x.b_column_stride != 1) {
     total += kTransposeCost * n;
-  } else if (x.m > kMostPanelsInPlace * tile.rows) {
+  } else if (x.widens_b || x.m > kMostPanelsInPlace * tile.rows) {
     total += kCopyCost * n;
   }
   const bool lies_well = x.a_column_stride == 1
                              ? !rows_conflict(x.a_row_stride, x)
                              : x.a_row_stride == 1;
-  return lies_well ? total : total + kTransposeCost * m;
+  return lies_well && !x.widens_a ? total : total + kTransposeCost * m;
 }
 
 bool swapping_pays(const GemmExtents& x, const GemmTile& tile) noexcept {
@@ -179,6 +179,7 @@ bool swapping_pays(const GemmExtents& x, const GemmTile& tile) noexcept {
 GemmExtents GemmExtents::swapped() const noexcept {
   GemmExtents x = *this;
   std::swap(x.m, x.n);
+  std::swap(x.widens_a, x.widens_b);
   x.a_row_stride = b_column_stride;
   x.a_column_stride = b_row_stride;
   x.b_row_stride = a_column_stride;

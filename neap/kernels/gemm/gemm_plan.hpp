@@ -43,6 +43,8 @@ struct GemmExtents {
   std::int64_t b_column_stride = 0;
   Bytes element_bytes = 4;  // of a factor: two neighbours along k, if converted
   bool converts = false;    // k counts pairs; packing makes them of both
+  bool widens_a = false;    // packing does, so that no tile reads it in place
+  bool widens_b = false;
 
   /// Extents of the transposed product C^T = B^T A^T.
   GemmExtents swapped() const noexcept;

@@ -29,17 +29,22 @@ T end_of(const Gemm<T>& product, T sum) noexcept {
 /// The elements that one element of C is made of.
 template <class T>
 struct Line {
-  const T* a;
-  const T* b;
-  std::int64_t a_step;
-  std::int64_t b_step;
+  const GemmOperand<T>& a;
+  const GemmOperand<T>& b;
+  std::int64_t a_first;
+  std::int64_t b_first;
   std::int64_t count;
 
   T a_at(std::int64_t k) const noexcept {
-    return k < count ? a[k * a_step] : T{0};
+    return k < count ? at(a, a_first + k * a.column_stride) : T{0};
   }
   T b_at(std::int64_t k) const noexcept {
-    return k < count ? b[k * b_step] : T{0};
+    return k < count ? at(b, b_first + k * b.row_stride) : T{0};
+  }
+
+ private:
+  static T at(const GemmOperand<T>& x, std::int64_t offset) noexcept {
+    return x.is_half ? T(static_cast<float>(x.half[offset])) : x.data[offset];
   }
 };
 
@@ -100,10 +105,10 @@ void gemm_reference(const Gemm<T>& x) noexcept {
         gemm_offsets(x.batch, x.a_strides, x.b_strides, p);
     for (std::int64_t i = 0; i < x.m; ++i) {
       for (std::int64_t j = 0; j < x.n; ++j) {
-        const Line<T> line{.a = x.a.data + offsets.a + i * x.a.row_stride,
-                           .b = x.b.data + offsets.b + j * x.b.column_stride,
-                           .a_step = x.a.column_stride,
-                           .b_step = x.b.row_stride,
+        const Line<T> line{.a = x.a,
+                           .b = x.b,
+                           .a_first = offsets.a + i * x.a.row_stride,
+                           .b_first = offsets.b + j * x.b.column_stride,
                            .count = x.k};
         T& c = x.c[(p * x.m + i) * x.n + j];
         c = end_of(x, sum_of(x, line, start_of(x, c, j)));

@@ -24,6 +24,11 @@ void gemv_f32(const GemvProblem<float>& p, std::int64_t begin,
   part(p, begin, end);
 }
 
+void gemv_half(const GemvProblem<float, BFloat16>& p, std::int64_t begin,
+               std::int64_t end) {
+  part(p, begin, end);
+}
+
 void gemv_f64(const GemvProblem<double>& p, std::int64_t begin,
               std::int64_t end) {
   part(p, begin, end);
@@ -38,6 +43,7 @@ namespace {
 
 HWY_EXPORT(has_gemv);
 HWY_EXPORT(gemv_f32);
+HWY_EXPORT(gemv_half);
 HWY_EXPORT(gemv_f64);
 
 constexpr std::int64_t kFewest = 8;  // elements of C, else most lanes are idle
@@ -49,11 +55,25 @@ constexpr std::int64_t kPartWork = 64 * 1024;  // multiply-adds worth a thread
 constexpr std::int64_t kFew = 8;
 
 template <class T>
-GemvProblem<T> problem_of(const Gemm<T>& product) noexcept {
-  const bool is_row = product.m == 1 || product.n != 1;
+bool has_rows(const Gemm<T>& product) noexcept {
+  return product.m == 1 || product.n != 1;
+}
+
+template <class T>
+const T* first_of(const GemmOperand<T>& operand, const T* /*type*/) noexcept {
+  return operand.data;
+}
+const BFloat16* first_of(const GemmOperand<float>& operand,
+                         const BFloat16* /*type*/) noexcept {
+  return operand.half;
+}
+
+template <class Matrix, class T>
+GemvProblem<T, Matrix> problem_of(const Gemm<T>& product) noexcept {
+  const bool is_row = has_rows(product);
   const GemmOperand<T>& matrix = is_row ? product.b : product.a;
   const GemmOperand<T>& x = is_row ? product.a : product.b;
-  return {.matrix = matrix.data,
+  return {.matrix = first_of(matrix, static_cast<const Matrix*>(nullptr)),
           .c_step = is_row ? matrix.column_stride : matrix.row_stride,
           .k_step = is_row ? matrix.row_stride : matrix.column_stride,
           .x = x.data,
@@ -72,8 +92,35 @@ GemvProblem<T> problem_of(const Gemm<T>& product) noexcept {
 void run(const GemvProblem<float>& p, std::int64_t begin, std::int64_t end) {
   HWY_DYNAMIC_DISPATCH(gemv_f32)(p, begin, end);
 }
+void run(const GemvProblem<float, BFloat16>& p, std::int64_t begin,
+         std::int64_t end) {
+  HWY_DYNAMIC_DISPATCH(gemv_half)(p, begin, end);
+}
 void run(const GemvProblem<double>& p, std::int64_t begin, std::int64_t end) {
   HWY_DYNAMIC_DISPATCH(gemv_f64)(p, begin, end);
+}
+
+template <class T, class Matrix>
+bool is_good(const GemvProblem<T, Matrix>& p) noexcept {
+  const bool lies_well = p.vectors == 1 ? p.c_step == 1 || p.k_step == 1
+                                        : p.k_step == 1 && is_far(p);
+  return lies_well && p.count >= kFewest;
+}
+
+template <class T, class Matrix>
+void run_all(const GemvProblem<T, Matrix>& p,
+             threads::Executor& executor) noexcept {
+  const std::int64_t grain = kPartWork / p.k / kLine * kLine + kLine;
+  threads::parallel_for(executor, p.count, grain,
+                        [&](std::int64_t begin, std::int64_t end) noexcept {
+                          run(p, begin, end);
+                        });
+}
+
+/// Whether its matrix is in bf16; a vector that is has no code of its own.
+template <class T>
+bool has_half_matrix(const Gemm<T>& product) noexcept {
+  return has_rows(product) ? product.b.is_half : product.a.is_half;
 }
 
 }  // namespace
@@ -87,20 +134,24 @@ bool is_gemv(const Gemm<T>& product) noexcept {
       gemm_batch_count(product.batch) != 1) {
     return false;
   }
-  const GemvProblem<T> p = problem_of(product);
-  const bool is_good = p.vectors == 1 ? p.c_step == 1 || p.k_step == 1
-                                      : p.k_step == 1 && is_far(p);
-  return is_good && p.count >= kFewest && HWY_DYNAMIC_DISPATCH(has_gemv)();
+  bool fits = false;
+  if (!product.a.is_half && !product.b.is_half) {
+    fits = is_good(problem_of<T>(product));
+  } else if constexpr (std::is_same_v<T, float>) {
+    fits = has_half_matrix(product) && is_good(problem_of<BFloat16>(product));
+  }
+  return fits && HWY_DYNAMIC_DISPATCH(has_gemv)();
 }
 
 template <class T>
 void gemv(const Gemm<T>& product, threads::Executor& executor) noexcept {
-  const GemvProblem<T> p = problem_of(product);
-  const std::int64_t grain = kPartWork / p.k / kLine * kLine + kLine;
-  threads::parallel_for(executor, p.count, grain,
-                        [&](std::int64_t begin, std::int64_t end) noexcept {
-                          run(p, begin, end);
-                        });
+  if constexpr (std::is_same_v<T, float>) {
+    if (has_half_matrix(product)) {
+      run_all(problem_of<BFloat16>(product), executor);
+      return;
+    }
+  }
+  run_all(problem_of<T>(product), executor);
 }
 
 template bool is_gemv(const Gemm<float>&) noexcept;

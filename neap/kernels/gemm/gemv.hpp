@@ -12,8 +12,9 @@ namespace neap::kernels {
 
 /// True where gemv() computes the product: one row or one column of C and a
 /// matrix that is dense along k or along C, or 2 to 8 rows of C and a matrix
-/// that is dense along k and of 1 MiB at least; f32 precision, no batch, and an
-/// instruction set with vectors that it is written for.
+/// that is dense along k and of 1 MiB at least; f32 precision, no batch, a
+/// vector that is not in bf16 (the matrix may be), and an instruction set with
+/// vectors that it is written for.
 template <class T>
 bool is_gemv(const Gemm<T>& product) noexcept;
 

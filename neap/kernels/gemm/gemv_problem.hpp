@@ -12,10 +12,10 @@ namespace neap::kernels {
 /// c[v count + i] = start + sum over k of matrix[i c_step + k k_step]
 /// x[v x_step + k x_stride], for each of the vectors v. One of c_step and
 /// k_step is 1, k_step where there are several vectors; strides are in
-/// elements.
-template <class T>
+/// elements. `Matrix`: T, or BFloat16 of float.
+template <class T, class Matrix = T>
 struct GemvProblem {
-  const T* matrix = nullptr;
+  const Matrix* matrix = nullptr;
   std::int64_t c_step = 0;
   std::int64_t k_step = 0;
   const T* x = nullptr;
@@ -32,10 +32,10 @@ struct GemvProblem {
 };
 
 /// Whether the matrix is so large that it comes from memory.
-template <class T>
-bool is_far(const GemvProblem<T>& p) noexcept {
+template <class T, class Matrix>
+bool is_far(const GemvProblem<T, Matrix>& p) noexcept {
   constexpr std::int64_t kFarBytes = 1 << 20;
-  return p.count * p.k * static_cast<std::int64_t>(sizeof(T)) >= kFarBytes;
+  return p.count * p.k * static_cast<std::int64_t>(sizeof(Matrix)) >= kFarBytes;
 }
 
 }  // namespace neap::kernels

@@ -56,7 +56,7 @@ Gemm<T> product_of(const Args& args) noexcept {
   x.n = c.shape.back(1);
   x.k = a.shape.back(1);
   x.a = {a.as<const T>(), a.strides.back(2), a.strides.back(1)};
-  x.b = {b.as<const T>(), b.strides.back(2), b.strides.back(1)};
+  x.b = gemm_operand<T>(b, b.strides.back(2), b.strides.back(1));
   x.c = c.as<T>();
   x.precision = precision_of(args.attrs);
   x.start = args.in.size() > 2 ? GemmStart::kC : GemmStart::kZero;

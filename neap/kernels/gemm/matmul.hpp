@@ -1,7 +1,7 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 // matmul: c = a b over the last two axes. Attributes: ProductAttrs, or none.
 //   in[0]  a  (..., M, K)  any strides
-//   in[1]  b  (..., K, N)  any strides
+//   in[1]  b  (..., K, N)  any strides; may be bf16 beside f32
 //   out[0] c  (..., M, N)  dense row-major
 //
 // matmul_add: y = c + a b, each element rounded as one sum that begins with c.

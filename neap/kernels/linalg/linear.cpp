@@ -20,7 +20,7 @@ Gemm<T> product_of(const Args& args) noexcept {
   product.n = y.shape[1];
   product.k = x.shape[1];
   product.a = {x.as<const T>(), x.strides[0], x.strides[1]};
-  product.b = {w.as<const T>(), w.strides[1], w.strides[0]};
+  product.b = gemm_operand<T>(w, w.strides[1], w.strides[0]);
   product.c = y.as<T>();
   product.precision = precision_of(args.attrs);
   if (args.in.size() > 2) {
