@@ -2,6 +2,7 @@
 #include "neap/ops/indexing/embedding.hpp"
 
 #include "neap/kernels/indexing/one_hot.hpp"
+#include "neap/ops/elementwise/cast.hpp"
 #include "neap/ops/indexing/index.hpp"
 #include "neap/ops/indexing/indices.hpp"
 #include "neap/ops/indexing/labels.hpp"
@@ -21,6 +22,21 @@ std::int64_t row_of(std::int64_t padding, std::int64_t rows) {
   return row;
 }
 
+// The rows alone are widened, which is exact. Nothing has a gradient, so that
+// `padding` is but checked.
+Tensor rows_of_half(const Tensor& weight, const Tensor& line, const Shape& to,
+                    const std::optional<std::int64_t>& padding) {
+  if (is_grad_enabled() && weight.requires_grad()) {
+    base::raise<DTypeError>(
+        "embedding: weight is bf16 and requires a gradient; what is trained is "
+        "f32 or f64, what is bf16 must be frozen");
+  }
+  if (padding) {
+    row_of(*padding, weight.shape()[0]);
+  }
+  return reshape(cast(ops::select_checked(weight, 0, line), f32), to);
+}
+
 }  // namespace
 
 Tensor embedding(const Operand& weight, const Operand& ids,
@@ -35,9 +51,12 @@ Tensor embedding(const Operand& weight, const Operand& ids,
   ops::check_indices("embedding", at, 0, rows.shape()[0]);
   Shape to = at.shape();
   to.push_back(rows.shape()[1]);
+  const Tensor line = reshape(at, {at.element_count()});
+  if (rows.dtype() == bf16) {
+    return rows_of_half(rows, line, to, padding);
+  }
   const Tensor from =
       padding ? ops::frozen_row(rows, row_of(*padding, rows.shape()[0])) : rows;
-  const Tensor line = reshape(at, {at.element_count()});
   return reshape(ops::select_checked(from, 0, line), to);
 }
 

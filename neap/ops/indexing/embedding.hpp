@@ -17,8 +17,10 @@ NEAP_API extern const graph::Op kOneHot;
 /// Row weight[id] for every id: weight (rows, width), ids (...) i32 or i64 give
 /// (..., width). Row `padding` (negative: from the end) counts as a constant:
 /// its gradient is 0. dweight adds up the rows of dy in row-major order of the
-/// ids, and touches no others but to make them 0.
-/// THROWS: ShapeError unless weight has two axes; DTypeError; ValueError for an
+/// ids, and touches no others but to make them 0. A weight in bf16 is a
+/// constant, and its rows are widened to f32.
+/// THROWS: ShapeError unless weight has two axes; DTypeError, also for a weight
+/// in bf16 that requires a gradient; ValueError for an
 /// id outside [0, rows) in host memory, or a padding that is no row.
 NEAP_API Tensor embedding(const Operand& weight, const Operand& ids,
                           std::optional<std::int64_t> padding = std::nullopt);

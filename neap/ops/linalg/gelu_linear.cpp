@@ -62,7 +62,8 @@ template <class... Bias>
 Tensor gelu_linear_of(const Operand& x, const Operand& w, GeluForm form,
                       const Bias&... bias) {
   tensor_of("gelu_linear", x);
-  (tensor_of("gelu_linear", w), ..., tensor_of("gelu_linear", bias));
+  (check_half_weight("gelu_linear", "w", tensor_of("gelu_linear", w)), ...,
+   tensor_of("gelu_linear", bias));
   const GeluLinearAttrs attrs{.by_tanh = form == GeluForm::kTanh,
                               .precision = current_precision()};
   return over_rows("gelu_linear", x, [&](const Operand& rows) {

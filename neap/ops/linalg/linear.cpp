@@ -45,7 +45,8 @@ void jvp_linear(JvpContext& c) {
 template <class... Bias>
 Tensor linear_of(const Operand& x, const Operand& w, const Bias&... bias) {
   tensor_of("linear", x);
-  (tensor_of("linear", w), ..., tensor_of("linear", bias));
+  (check_half_weight("linear", "w", tensor_of("linear", w)), ...,
+   tensor_of("linear", bias));
   return over_rows("linear", x, [&](const Operand& rows) {
     return graph::apply(kLinear, {rows, w, bias...}, product_attrs());
   });

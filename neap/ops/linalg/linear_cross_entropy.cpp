@@ -186,6 +186,7 @@ Tensor linear_cross_entropy(const Operand& x, const Operand& w,
   const Tensor& matrix = ops::tensor_of(ops::kName, w);
   const Tensor& truth = ops::tensor_of(ops::kName, labels);
   ops::check_options(options);
+  ops::check_half_weight(ops::kName, "w", matrix);
   const Shape places = ops::places_of(features, truth);
   if (matrix.rank() == 2) {  // else the shape rule refuses it
     ops::check_labels(ops::kName, truth, matrix.shape()[0],

@@ -15,7 +15,8 @@ NEAP_API extern const graph::Op kLinearCrossEntropy;
 /// cross_entropy(linear(x, w, bias), labels, options), with the same bits,
 /// and so are its gradients: x (..., in), w (classes, in), bias (classes)
 /// or undefined for none, labels (...) i64; f32, f64. Rank 0, or the labels'
-/// shape for kNone. Products of f32 are computed in current_precision().
+/// shape for kNone. Products of f32 are computed in current_precision(), and w
+/// may be a constant in bf16, as in linear.
 ///
 /// The logits exist for a block of rows at a time, neither here nor in the
 /// backward pass whole: 256 rows, or as many as fit into 8 MiB, or, of very

@@ -2,12 +2,54 @@
 #include "neap/ops/linalg/linear_rules.hpp"
 
 #include "neap/ops/linalg/matmul.hpp"
+#include "neap/ops/precision.hpp"
 #include "neap/ops/shape/views.hpp"
 
 namespace neap::ops {
 
+void infer_weighted(const OpArgs& args, std::span<Spec> out, std::size_t weight,
+                    std::initializer_list<const char*> names) {
+  const Spec& first = args.inputs[0];
+  check_computes(args.name, first.dtype);
+  for (std::size_t i = 1; i < args.inputs.size(); ++i) {
+    const DType dtype = args.inputs[i].dtype;
+    if (dtype == first.dtype ||
+        (dtype == bf16 && first.dtype == f32 && i == weight)) {
+      continue;
+    }
+    if (dtype == bf16) {
+      raise<DTypeError>(
+          "{}: {} is bf16 beside {} of {}; {} alone may be, beside f32",
+          args.name, names.begin()[i], names.begin()[0], name_of(first.dtype),
+          names.begin()[weight]);
+    }
+    raise<DTypeError>("{}: operands are {} and {}, cast one of them", args.name,
+                      name_of(first.dtype), name_of(dtype));
+  }
+  out[0].dtype = first.dtype;
+  out[0].shape = first.shape;
+}
+
+void check_half_weight(std::string_view op, const char* name,
+                       const Tensor& weight) {
+  if (weight.dtype() != bf16) {
+    return;
+  }
+  if (is_grad_enabled() && weight.requires_grad()) {
+    raise<DTypeError>(
+        "{}: {} is bf16 and requires a gradient; what is trained is f32 or "
+        "f64, what is bf16 must be frozen",
+        op, name);
+  }
+  if (current_precision() == Precision::kBf16) {
+    raise<DTypeError>(
+        "{}: {} is bf16, which products in bf16 do not take: they round f32",
+        op, name);
+  }
+}
+
 void infer_linear(const OpArgs& args, std::span<Spec> out) {
-  infer_floating(args, out);
+  infer_weighted(args, out, 1, {"x", "w", "bias"});
   const Shape& x = args.inputs[0].shape;
   const Shape& w = args.inputs[1].shape;
   if (x.rank() != 2 || w.rank() != 2 || x[1] != w[1]) {

@@ -3,6 +3,7 @@
 
 #include "neap/kernels/gemm/matmul.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/linalg/linear_rules.hpp"
 #include "neap/ops/precision.hpp"
 #include "neap/ops/shape/views.hpp"
 #include "neap/ops/support.hpp"
@@ -12,7 +13,7 @@ namespace ops {
 namespace {
 
 void infer_matmul(const OpArgs& args, std::span<Spec> out) {
-  infer_floating({args.name, args.inputs, args.attrs}, out);
+  infer_weighted({args.name, args.inputs, args.attrs}, out, 1, {"a", "b"});
   const Shape& a = args.inputs[0].shape;
   const Shape& b = args.inputs[1].shape;
   if (a.rank() < 2 || b.rank() < 2 || a.back(1) != b.back(2)) {
@@ -73,6 +74,7 @@ const Op kMatmul{
 Tensor matmul(const Operand& a, const Operand& b) {
   const int a_rank = ops::tensor_of("matmul", a).rank();
   const int b_rank = ops::tensor_of("matmul", b).rank();
+  ops::check_half_weight("matmul", "b", b.tensor());
   if (a_rank > 1 && b_rank > 1) {
     return graph::apply(ops::kMatmul, {a, b}, ops::product_attrs());
   }
@@ -92,7 +94,7 @@ namespace ops {
 namespace {
 
 void infer_matmul_add(const OpArgs& args, std::span<Spec> out) {
-  infer_floating(args, out);
+  infer_weighted(args, out, 2, {"c", "a", "b"});
   Spec product;
   kMatmul.infer({kMatmul.name, args.inputs.subspan(1), args.attrs},
                 {&product, 1});
