@@ -309,11 +309,13 @@ Result<void> merge_adapter(nn::Layer& model, const std::string& folder,
   }
   memory::Vector<Merging> all;
   std::string lacking;
+  bool is_half = false;
   each_linear(model, [&](nn::Linear& layer) {
     const memory::String path = layer.registry().path_from(model.registry());
     if (!is_target(path, options->targets)) {
       return;
     }
+    is_half |= layer.weight().dtype() == bf16;
     const std::string name = prefix_of(model) + std::string(path);
     const Shape& shape = layer.weight().shape();
     const std::int64_t rank = options->lora.rank;
@@ -331,6 +333,12 @@ Result<void> merge_adapter(nn::Layer& model, const std::string& folder,
             "{}: {} tensors for {} layers of the model{}", file->name(),
             file->entries().size(), all.size(),
             lacking.empty() ? "" : ", none that fits " + base::shown(lacking)));
+  }
+  if (is_half) {  // the sums would be rounded
+    return failure(FailureKind::kUnsupported,
+                   fmt::format("{}: merged into weights in bf16; read the "
+                               "model in f32",
+                               file->name()));
   }
   for (const Merging& one : all) {
     if (auto merged = merge(*file, one, options->lora.scale(), site); !merged) {

@@ -5,6 +5,7 @@
 
 #include "neap/autograd/rematerialise.hpp"
 #include "neap/base/raise.hpp"
+#include "neap/graph/vertex.hpp"
 #include "neap/models/parts.hpp"
 #include "neap/nn/for_parameter.hpp"
 #include "neap/nn/init.hpp"
@@ -37,16 +38,21 @@ void check(const GptOptions& o) {
     raise<DTypeError>("gpt: computes in f32 and f64, not in {}",
                       name_of(o.dtype));
   }
+  if (o.has_half_weights) {
+    check_half_weights("gpt", o.is_drawn, o.dtype);
+  }
+  if (o.has_half_weights && o.mlp != GptFeedForward::kGelu) {
+    raise<ValueError>("gpt: weights in bf16 where mlp is no GptMlp");
+  }
 }
 
 namespace {
 
-nn::Embedding table_of(std::int64_t rows, const GptOptions& o,
+nn::Embedding table_of(std::int64_t rows, const GptOptions& o, DType dtype,
                        const CallSite& site) {
-  return o.is_drawn
-             ? nn::Embedding(rows, o.dim, std::nullopt, o.dtype, site)
-             : nn::Embedding(nn::for_parameter({rows, o.dim}, o.dtype, site),
-                             site);
+  return o.is_drawn ? nn::Embedding(rows, o.dim, std::nullopt, dtype, site)
+                    : nn::Embedding(
+                          nn::for_parameter({rows, o.dim}, dtype, site), site);
 }
 
 std::optional<nn::Embedding> places_of(const GptOptions& o,
@@ -54,7 +60,7 @@ std::optional<nn::Embedding> places_of(const GptOptions& o,
   if (o.positions != GptPositions::kLearned) {
     return std::nullopt;
   }
-  return table_of(o.block, o, site);
+  return table_of(o.block, o, o.dtype, site);  // added as it is
 }
 
 nn::Sequential blocks_of(const GptOptions& options, const CallSite& site) {
@@ -68,7 +74,8 @@ nn::Sequential blocks_of(const GptOptions& options, const CallSite& site) {
 GptHead head_of(const GptOptions& options, const Tensor& home,
                 const CallSite& site) {
   return options.tie ? GptHead(home, site)
-                     : GptHead(options.vocab, options.dim, options.dtype, site);
+                     : GptHead(options.vocab, options.dim,
+                               weights_dtype(options), site);
 }
 
 }  // namespace
@@ -76,10 +83,19 @@ GptHead head_of(const GptOptions& options, const Tensor& home,
 GptHead::GptHead(std::int64_t vocab, std::int64_t dim, DType dtype,
                  CallSite site)
     : weight_(register_parameter(
-          "weight", nn::for_parameter({vocab, dim}, dtype, site), site)) {}
+          "weight", nn::for_parameter({vocab, dim}, dtype, site), site)) {
+  freeze_half();
+}
 
 GptHead::GptHead(const Tensor& home, CallSite site) : weight_(home) {
   registry().add_entry("weight", home, true, site, true);
+  freeze_half();  // which a new name of it has thawed
+}
+
+void GptHead::freeze_half() {
+  if (weight_.dtype() == bf16) {
+    requires_grad_(weight_, false);
+  }
 }
 
 GptHead::GptHead(const GptHead& other, nn::Cloning& cloning)
@@ -91,7 +107,7 @@ Tensor GptHead::forward(const Tensor& x) const {
 
 Gpt::Gpt(const GptOptions& options, CallSite site)
     : options_((check(options), options)),
-      wte_(table_of(options.vocab, options, site)),
+      wte_(table_of(options.vocab, options, weights_dtype(options), site)),
       wpe_(places_of(options, site)),
       h_(blocks_of(options, site)),
       ln_f_(options, site),

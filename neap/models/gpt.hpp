@@ -29,6 +29,7 @@ namespace neap::models {
 /// is tied to.
 class NEAP_API GptHead final : public nn::Cloneable<GptHead> {
  public:
+  /// A weight in bf16 is frozen.
   GptHead(std::int64_t vocab, std::int64_t dim, DType dtype,
           CallSite site = CallSite::here());
   explicit GptHead(const Tensor& home, CallSite site = CallSite::here());
@@ -39,6 +40,8 @@ class NEAP_API GptHead final : public nn::Cloneable<GptHead> {
   const Tensor& weight() const noexcept { return weight_; }
 
  private:
+  void freeze_half();
+
   Tensor weight_;  // (vocab, dim)
 };
 

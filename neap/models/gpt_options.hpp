@@ -56,6 +56,9 @@ struct GptOptions {
   /// False: weights are left as they are allocated, for whoever reads them from
   /// a file.
   bool is_drawn = true;
+  /// Weights of linear layers and of tokens are bf16, and frozen; all else, and
+  /// what is computed, is f32. Of weights that are not drawn.
+  bool has_half_weights = false;
 };
 
 /// THROWS: ValueError, DTypeError.

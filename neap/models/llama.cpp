@@ -55,6 +55,9 @@ void check(const LlamaOptions& o) {
     raise<DTypeError>("llama: computes in f32 and f64, not in {}",
                       name_of(o.dtype));
   }
+  if (o.has_half_weights) {
+    check_half_weights("llama", o.is_drawn, o.dtype);
+  }
 }
 
 namespace {
@@ -72,7 +75,7 @@ GptHead head_of(const LlamaOptions& options, const Tensor& home,
   if (options.tie) {
     return GptHead(home, site);
   }
-  GptHead head(options.vocab, options.dim, options.dtype, site);
+  GptHead head(options.vocab, options.dim, weights_dtype(options), site);
   if (options.is_drawn) {
     nn::normal_(head.weight(), 0.0, kDeviation, site);
   }
@@ -83,7 +86,8 @@ GptHead head_of(const LlamaOptions& options, const Tensor& home,
 
 LlamaBody::LlamaBody(const LlamaOptions& o, CallSite site)
     : keep_layers_((check(o), o.keep_layers)),
-      embed_tokens_(embedding_of(o.vocab, o.dim, o.is_drawn, o.dtype, site)),
+      embed_tokens_(
+          embedding_of(o.vocab, o.dim, o.is_drawn, weights_dtype(o), site)),
       layers_(layers_of(o, site)),
       norm_({o.dim}, o.norm_eps, true, o.dtype, site) {
   name_parts();

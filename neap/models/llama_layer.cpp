@@ -16,7 +16,7 @@ namespace {
 
 nn::Linear projection(const LlamaOptions& o, const Sizes& sizes,
                       const CallSite& site) {
-  return linear_of(sizes, o.is_drawn, o.dtype, site);
+  return linear_of(sizes, o.is_drawn, weights_dtype(o), site);
 }
 
 }  // namespace

@@ -51,6 +51,9 @@ struct LlamaOptions {
   /// False: weights are left as they are allocated, for whoever reads them from
   /// a file.
   bool is_drawn = true;
+  /// Weights of linear layers and of tokens are bf16, and frozen; all else, and
+  /// what is computed, is f32. Of weights that are not drawn.
+  bool has_half_weights = false;
 
   std::int64_t width() const noexcept {  // of a head
     return head_dim > 0 ? head_dim : dim / heads;

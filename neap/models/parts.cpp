@@ -16,7 +16,9 @@ nn::Linear linear_of(const Sizes& sizes, bool is_drawn, DType dtype,
                      const CallSite& site) {
   const Tensor weight = nn::for_parameter({sizes.out, sizes.in}, dtype, site);
   const Tensor bias =
-      sizes.has_bias ? nn::for_parameter({sizes.out}, dtype, site) : Tensor();
+      sizes.has_bias
+          ? nn::for_parameter({sizes.out}, dtype == bf16 ? f32 : dtype, site)
+          : Tensor();
   nn::Linear layer(weight, bias, site);
   if (is_drawn) {
     nn::normal_(layer.weight(), 0.0, kDeviation, site);
@@ -36,11 +38,22 @@ nn::Embedding embedding_of(std::int64_t rows, std::int64_t width, bool is_drawn,
   return layer;
 }
 
+void check_half_weights(const char* name, bool is_drawn, DType dtype) {
+  if (is_drawn) {
+    raise<ValueError>("{}: weights in bf16 that are drawn, expected f32", name);
+  }
+  if (dtype != f32) {
+    raise<DTypeError>("{}: weights in bf16 beside {}, expected f32", name,
+                      name_of(dtype));
+  }
+}
+
 nn::Linear gpt_linear_of(const Sizes& sizes, const GptOptions& options,
                          const CallSite& site) {
-  return options.is_drawn ? nn::Linear(sizes.in, sizes.out, sizes.has_bias,
-                                       options.dtype, site)
-                          : linear_of(sizes, false, options.dtype, site);
+  return options.is_drawn
+             ? nn::Linear(sizes.in, sizes.out, sizes.has_bias, options.dtype,
+                          site)
+             : linear_of(sizes, false, weights_dtype(options), site);
 }
 
 Tensor gelu_through(const nn::Linear& layer, const Tensor& x, GeluForm form) {

@@ -29,6 +29,16 @@ nn::Linear linear_of(const Sizes& sizes, bool is_drawn, DType dtype,
 nn::Embedding embedding_of(std::int64_t rows, std::int64_t width, bool is_drawn,
                            DType dtype, const CallSite& site);
 
+/// The dtype of a model's matrices.
+template <class Options>
+DType weights_dtype(const Options& options) noexcept {
+  return options.has_half_weights ? bf16 : options.dtype;
+}
+
+/// THROWS: ValueError where matrices in bf16 are drawn; DTypeError where all
+/// else is not f32.
+void check_half_weights(const char* name, bool is_drawn, DType dtype);
+
 /// A linear layer of a Gpt: if drawn, as nn::Linear draws it.
 nn::Linear gpt_linear_of(const Sizes& sizes, const GptOptions& options,
                          const CallSite& site);

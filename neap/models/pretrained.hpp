@@ -30,6 +30,11 @@ namespace neap::models {
 struct PretrainedOptions {
   /// Weights are converted to it as they are read.
   DType dtype = f32;
+  /// True: matrices of linear layers and of tokens that the files have in BF16
+  /// stay so, frozen, and all else is f32: the same bits in about half of the
+  /// memory. Of a Gpt or a Llama whose files have all matrices in BF16, or none
+  /// in BF16 or F16, which changes nothing.
+  bool keep_half = false;
   /// Probability instead of the config's.
   std::optional<double> dropout{};
   /// > 0: the most tokens in a row; no more than the config has.

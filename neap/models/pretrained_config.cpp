@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "neap/base/shown.hpp"
+#include "neap/formats/safetensors_folder.hpp"
 #include "neap/formats/whole_text.hpp"
 #include "neap/models/config_forms.hpp"
 
@@ -128,6 +129,64 @@ files::Door& door_of(const PretrainedOptions& options) {
   return options.door != nullptr ? *options.door : files::system_door();
 }
 
+constexpr const char* kKeepHalf = "keep_half";
+
+struct Widths {
+  int bf16 = 0;  // matrices that are in it
+  int f16 = 0;
+  int matrices = 0;
+};
+
+Result<Widths> widths_in(files::Door& door, const std::string& folder) {
+  return formats::open_shards(door, folder, formats::Verify::kOff)
+      .map([](const memory::Vector<formats::SafetensorsFile>& files) {
+        Widths widths;
+        for (const formats::SafetensorsFile& file : files) {
+          for (const formats::SafetensorsEntry& entry : file.entries()) {
+            if (entry.shape.rank() == 2) {
+              ++widths.matrices;
+              widths.bf16 += entry.stored == formats::StoredType::kBF16 ? 1 : 0;
+              widths.f16 += entry.stored == formats::StoredType::kF16 ? 1 : 0;
+            }
+          }
+        }
+        return widths;
+      });
+}
+
+// Whether matrices stay in BF16. Complains of what has no such form.
+bool keeps_half(JsonConfig& config, const PretrainedConfig& form,
+                const Widths& widths, const PretrainedOptions& options) {
+  if (!is_language_model(form)) {
+    config.complain(
+        fmt::format("{} of a model that writes no text", kKeepHalf));
+  }
+  if (widths.f16 > 0) {
+    config.complain(
+        fmt::format("{} of weights in F16, which are widened to "
+                    "f32 alone",
+                    kKeepHalf));
+  } else if (widths.bf16 > 0 && widths.bf16 < widths.matrices) {
+    config.complain(fmt::format("{} where {} of {} matrices are in BF16",
+                                kKeepHalf, widths.bf16, widths.matrices));
+  }
+  if (widths.bf16 > 0 && options.dtype != f32) {
+    config.complain(
+        fmt::format("{} beside {}", kKeepHalf, name_of(options.dtype)));
+  }
+  return widths.bf16 > 0;
+}
+
+void set_half_weights(PretrainedConfig& form, bool value) {
+  std::visit(
+      [value](auto& o) {
+        if constexpr (requires { o.has_half_weights; }) {
+          o.has_half_weights = value;
+        }
+      },
+      form);
+}
+
 // The tokens that a file of settings says are the last of a text.
 Result<std::vector<std::int64_t>> ends_in(files::Door& door,
                                           const std::string& path) {
@@ -182,7 +241,14 @@ Result<PretrainedConfig> read_config(const std::string& folder,
                           "and vit are implemented, and timm's resnet",
                           type.empty() ? "is missing" : base::shown(type))));
   }
-  const PretrainedConfig form = read_form(*config, type, options);
+  PretrainedConfig form = read_form(*config, type, options);
+  if (options.keep_half) {
+    const auto widths = widths_in(door_of(options), folder);
+    if (!widths) {
+      return tl::make_unexpected(widths.error());
+    }
+    set_half_weights(form, keeps_half(*config, form, *widths, options));
+  }
   if (options.classes < 0 || (options.classes > 0 && is_language_model(form))) {
     config->complain(fmt::format("a classifier of {} classes on top of it",
                                  options.classes));

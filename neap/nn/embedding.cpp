@@ -2,6 +2,7 @@
 #include "neap/nn/embedding.hpp"
 
 #include "neap/base/raise.hpp"
+#include "neap/graph/vertex.hpp"
 #include "neap/nn/init.hpp"
 #include "neap/ops/indexing/embedding.hpp"
 #include "neap/ops/shape/views.hpp"
@@ -46,11 +47,14 @@ Embedding::Embedding(const Tensor& weight, CallSite site) {
     raise<ShapeError>("Embedding: weight {}, expected (rows, width)",
                       format_shape(weight.shape()));
   }
-  if (weight.dtype() != f32 && weight.dtype() != f64) {
+  if (!is_floating(weight.dtype())) {
     raise<DTypeError>("Embedding: computes in f32 and f64, not in {}",
                       name_of(weight.dtype()));
   }
   weight_ = register_parameter("weight", weight, site);
+  if (weight.dtype() == bf16) {
+    requires_grad_(weight_, false);
+  }
 }
 
 Embedding::Embedding(const Embedding& other, Cloning& cloning)

@@ -19,8 +19,9 @@ class NEAP_API Embedding : public Cloneable<Embedding> {
   Embedding(std::int64_t rows, std::int64_t width,
             std::optional<std::int64_t> padding = std::nullopt,
             DType dtype = f32, CallSite site = CallSite::here());
-  /// The layer of a table that is there; nothing is drawn. THROWS: ShapeError
-  /// unless its rank is 2; DTypeError unless f32 or f64; OutOfMemory.
+  /// The layer of a table that is there; nothing is drawn. A table in bf16 is
+  /// frozen, and its rows are given in f32. THROWS: ShapeError unless its rank
+  /// is 2; DTypeError unless f32, f64 or bf16; OutOfMemory.
   explicit Embedding(const Tensor& weight, CallSite site = CallSite::here());
   Embedding(const Embedding& other, Cloning& cloning);
 

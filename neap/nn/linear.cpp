@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "neap/base/raise.hpp"
+#include "neap/graph/vertex.hpp"
 #include "neap/nn/for_parameter.hpp"
 #include "neap/nn/init.hpp"
 #include "neap/ops/elementwise/dropout.hpp"
@@ -14,6 +15,15 @@
 namespace neap::nn {
 
 using base::raise;
+
+namespace {
+
+// A weight in bf16 is widened as it is read.
+DType computing_dtype(const Tensor& weight) {
+  return weight.dtype() == bf16 ? f32 : weight.dtype();
+}
+
+}  // namespace
 
 Linear::Linear(std::int64_t in, std::int64_t out, bool has_bias, DType dtype,
                CallSite site) {
@@ -46,12 +56,15 @@ Linear::Linear(const Tensor& weight, const Tensor& bias, CallSite site) {
         format_shape(weight.shape()),
         has_bias ? format_shape(bias.shape()) : "none");
   }
-  if ((weight.dtype() != f32 && weight.dtype() != f64) ||
-      (has_bias && bias.dtype() != weight.dtype())) {
+  const DType dtype = computing_dtype(weight);
+  if ((dtype != f32 && dtype != f64) || (has_bias && bias.dtype() != dtype)) {
     raise<DTypeError>("Linear: computes in f32 and f64, not in {}",
                       name_of(has_bias ? bias.dtype() : weight.dtype()));
   }
   weight_ = register_parameter("weight", weight, site);
+  if (weight.dtype() == bf16) {
+    requires_grad_(weight_, false);
+  }
   if (has_bias) {
     bias_ = register_parameter("bias", bias, site);
   }
@@ -92,8 +105,9 @@ void Linear::adapt(const LoraOptions& options, CallSite site) {
   const std::int64_t in = weight_.shape()[1];
   const Shape of_a{options.rank, in};
   const Shape of_b{weight_.shape()[0], options.rank};
-  const Tensor a = for_parameter(of_a, weight_.dtype(), site);
-  const Tensor b = for_parameter(of_b, weight_.dtype(), site);
+  const DType dtype = computing_dtype(weight_);
+  const Tensor a = for_parameter(of_a, dtype, site);
+  const Tensor b = for_parameter(of_b, dtype, site);
   const double bound = 1.0 / std::sqrt(static_cast<double>(in));
   uniform_(a, -bound, bound, site);
   constant_(b, 0.0, site);

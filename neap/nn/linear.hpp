@@ -44,7 +44,8 @@ class NEAP_API Linear : public Cloneable<Linear> {
          DType dtype = f32, CallSite site = CallSite::here());
   /// A layer of weights that are there; nothing is drawn. THROWS: ShapeError
   /// unless `weight` is (out, in) and `bias`, where it is given, (out);
-  /// DTypeError unless both are f32 or both f64; OutOfMemory.
+  /// DTypeError unless both are f32 or both f64, or `weight` alone is bf16: it
+  /// is frozen then, and the layer computes in f32; OutOfMemory.
   explicit Linear(const Tensor& weight, const Tensor& bias = {},
                   CallSite site = CallSite::here());
   Linear(const Linear& other, Cloning& cloning);
@@ -58,9 +59,10 @@ class NEAP_API Linear : public Cloneable<Linear> {
 
   /// Adds an adapter: children "lora_A", whose weight (rank, in) is uniform in
   /// +-1 / sqrt(in), and "lora_B", whose weight (out, rank) is 0, so that the
-  /// results are as before. The layer's own parameters stay as they are; freeze
-  /// them. Before an optimizer is constructed. THROWS: ValueError where there
-  /// is one, or for options that are none; OutOfMemory.
+  /// results are as before; f32 beside a weight in bf16. The layer's own
+  /// parameters stay as they are; freeze them. Before an optimizer is
+  /// constructed. THROWS: ValueError where there is one, or for options that
+  /// are none; OutOfMemory.
   void adapt(const LoraOptions& options, CallSite site = CallSite::here());
   bool is_adapted() const noexcept { return adapter_.has_value(); }
 
