@@ -27,7 +27,7 @@ OPTIONS = ("model data path symbols validation augment no-augment width layers d
            "block hidden dropout epochs steps minutes batch seed threads optimizer "
            "lr momentum weight-decay schedule plateau-patience plateau-factor ema eval-every warmup clip budget spill spill-rate spill-a-day costs plan "
            "kernels dtype compile "
-           "keep prefetch target from adapter save-adapter "
+           "keep prefetch target from adapter weights save-adapter "
            "eager paged save save-every resume verify json page shards rank-timeout snapshot trace metrics "
            "tensorboard no-lines profile progress "
            "config").split()
@@ -199,6 +199,7 @@ class ArgumentTest(ToolCase):
                "layers": ["0"], "dim": ["0"], "heads": ["0"], "block": ["0"],
                "target": [""], "keep": ["most", ""], "prefetch": ["-1", "7", "x"],
                "minutes": ["-1", "inf"], "from": [""], "save-adapter": [""],
+               "weights": ["bf16", ""],
                "adapter": ["", "lora:", "lora:0", "lora:x", "lora:8:y", "lora:99999"]}
         flags = {"compile", "eager", "paged", "profile", "augment",
                  "no-augment", "no-lines"}

@@ -161,7 +161,8 @@ Result<models::AdapterOptions> adapter_options(const TrainSettings& s) {
 
 models::PretrainedOptions pretrained_options(const TrainSettings& s,
                                              std::int64_t classes) {
-  return {.dropout = s.dropout,
+  return {.keep_half = s.weights == "file",
+          .dropout = s.dropout,
           .block = s.block,
           .classes = classes,
           .keep_layers = s.keep != "none" && s.keep != "nothing",

@@ -283,6 +283,9 @@ void add_folder(const TrainSettings& s, train::Facts& facts) {
     add("block", s.block);
   }
   add("adapter", s.adapter.empty() ? "none" : s.adapter);
+  if (s.weights != "f32") {  // files of before this was one have it not
+    add("weights", s.weights);
+  }
   add("note.from", s.from);
 }
 

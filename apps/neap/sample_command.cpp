@@ -198,6 +198,7 @@ ExitCode sample_pretrained(const SampleSettings& s) {
   TrainSettings settings;
   settings.from = s.from;
   settings.adapter = s.adapter;
+  settings.weights = s.weights;
   settings.model = kPretrained;
   settings.verify = s.verify == "on";
   settings.block = 0;  // as many as the model has
@@ -251,6 +252,10 @@ ExitCode sample(const SampleSettings& settings) {
   if (!settings.adapter.empty()) {
     return fail(ExitCode::kUsage,
                 "--adapter: --from must say which model it is for");
+  }
+  if (settings.weights != "f32") {
+    return fail(ExitCode::kUsage,
+                "--weights: --from must say which model it is for");
   }
   if (settings.load.empty()) {
     return fail(ExitCode::kUsage,

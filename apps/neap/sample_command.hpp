@@ -12,15 +12,16 @@
 namespace neap::app {
 
 struct SampleSettings {
-  std::string load;           // path of a checkpoint
-  std::string from;           // folder of a pretrained model
-  std::string adapter;        // folder of an adapter for it
-  std::string prompt;         // what comes before
-  std::int64_t length = 500;  // tokens
-  std::int64_t block = 1024;  // tokens that a pretrained model sees, at most
-  double temperature = 0.8;   // 0: the likeliest token, always
-  std::int64_t top_k = 0;     // of so many likeliest; 0: of all
-  double top_p = 1.0;         // of the fewest with so much of the shares
+  std::string load;             // path of a checkpoint
+  std::string from;             // folder of a pretrained model
+  std::string adapter;          // folder of an adapter for it
+  std::string weights = "f32";  // of that model; or as its "file" has them
+  std::string prompt;           // what comes before
+  std::int64_t length = 500;    // tokens
+  std::int64_t block = 1024;    // tokens that a pretrained model sees, at most
+  double temperature = 0.8;     // 0: the likeliest token, always
+  std::int64_t top_k = 0;       // of so many likeliest; 0: of all
+  double top_p = 1.0;           // of the fewest with so much of the shares
   std::vector<std::string> stops{};  // texts before which it ends
   bool goes_past_end = false;        // of a text, where the model says one
   Bytes budget = kUnlimited;         // of all memory

@@ -69,6 +69,13 @@ void add_sample_options(CLI::App& command, SampleSettings& settings) {
                   "(default none)")
       ->type_name("DIR");
   command
+      .add_option("--weights", settings.weights,
+                  "of --from: f32, or file: matrices that are in BF16 there "
+                  "stay so, to the same text in about half of their memory "
+                  "(default f32)")
+      ->type_name("WIDTH")
+      ->check(CLI::IsMember({"f32", "file"}));
+  command
       .add_option("--prompt", settings.prompt,
                   "the text to continue (default nothing)")
       ->type_name("TEXT");

@@ -174,6 +174,66 @@ class PretrainedToolTest(ToolCase):
         self.refused(DATA, "eval", *self.options(), "--adapter", folder,
                      says="lora_A.weight")
 
+    def test_weights_as_wide_as_in_the_file_change_bytes_alone(self):
+        write_weights(self.model / "model.safetensors", shapes(), "BF16")
+        adapter = ("--adapter", "lora:4", "--lr", 3e-2)
+        found = {}
+        for width in ("f32", "file"):
+            run = ("--weights", width)
+            plan = json.loads(self.good("plan", *self.options(), "--batch", 4,
+                                        "--json", "-", *adapter, *run))
+            folder = self.folder / width
+            summary = self.train("--steps", 20, *adapter, *run,
+                                 "--save-adapter", folder)
+            self.assertEqual(summary["predicted_peak_bytes"],
+                             summary["peak_bytes"])
+            sample = ("sample", "--from", self.model, "--adapter", folder,
+                      "--max-tokens", 12, *run)
+            found[width] = (
+                (folder / "adapter_model.safetensors").read_bytes(),
+                self.loss(*run), self.loss("--adapter", folder, *run),
+                self.good(*sample), self.good(*sample, "--budget", "1GiB"))
+            found[width + " bytes"] = plan["persistent_bytes"]
+        self.assertEqual(found["file"], found["f32"])
+        matrices = sum(math.prod(shape) for _, shape in shapes()
+                       if len(shape) == 2)
+        saved = found["f32 bytes"] - found["file bytes"]
+        self.assertLess(abs(saved - 2 * matrices), 4096)  # pages, and plans
+
+    def test_runs_of_half_width_go_on_and_meet_a_budget(self):
+        write_weights(self.model / "model.safetensors", shapes(), "BF16")
+        options = ("--adapter", "lora:4", "--weights", "file", "--schedule",
+                   "constant")
+        run = self.folder / "run.safetensors"
+        whole = self.train("--steps", 6, *options)
+        self.train("--steps", 3, "--save", run, *options)
+        resumed = self.train("--steps", 6, "--resume", run, *options)
+        self.assertEqual(resumed["state_hash"], whole["state_hash"])
+        self.refused(USAGE, "train", *self.options(), "--batch", 4, "--steps",
+                     6, "--resume", run, *options[:2], *options[4:],
+                     says="weights is file there")
+        if tool_case.SANITIZER:
+            return
+        plan = json.loads(self.good("plan", *self.options(), "--batch", 4,
+                                    "--json", "-", *options))
+        need = plan["peak_bytes"] + plan["external_bytes"]
+        budget = need - plan["arena_bytes"] // 4
+        held = self.train("--steps", 6, "--budget", f"{budget}B", *options)
+        self.assertEqual(held["state_hash"], whole["state_hash"])
+
+    def test_widths_that_do_not_do_are_refused_in_a_line(self):
+        half = ("--weights", "file")
+        lora = ("--adapter", "lora:4")
+        self.refused(DATA, "eval", *self.options(), *half, says="in F16")
+        write_weights(self.model / "model.safetensors", shapes(), "BF16")
+        for command in ("train", "plan", "fit"):
+            self.refused(USAGE, command, *self.options(), *half,
+                         says="--adapter must say what is")
+            self.refused(USAGE, command, *self.options(), *half, *lora,
+                         "--dtype", "bf16", says="round weights")
+        self.refused(USAGE, "sample", "--load", "x", *half, says="--from must")
+        self.refused(USAGE, "train", *half, says="--from must")
+
     def test_it_meets_a_budget(self):
         if tool_case.SANITIZER:
             self.skipTest("what the process itself holds differs by MiBs")

@@ -22,24 +22,31 @@ BERT = {"architectures": ["BertForSequenceClassification"], "model_type": "bert"
         "id2label": {str(i): f"c{i}" for i in range(5)}}
 
 
-def values_of(rng, count):
+def elements(values, dtype):
+    """The bytes of numbers in F16, or in BF16 (cut off)."""
+    if dtype == "F16":
+        return struct.pack(f"<{len(values)}e", *values)
+    return b"".join(struct.pack("<f", value)[2:] for value in values)
+
+
+def values_of(rng, count, dtype):
     """Random numbers; of many, the same ones again and again."""
     some = [rng.gauss(0, 0.1) for _ in range(min(count, 65537))]
-    data = struct.pack(f"<{len(some)}e", *some)
+    data = elements(some, dtype)
     return (data * (count // len(some) + 1))[:2 * count]
 
 
-def write_weights(path, tensors):
-    """Random numbers of F16, ones for norms, and counts of I64, as a
-    safetensors file."""
+def write_weights(path, tensors, dtype="F16"):
+    """Random numbers, ones for norms, and counts of I64, as a safetensors
+    file."""
     rng = random.Random(7)
     header, parts, end = {}, [], 0
     for name, shape in tensors:
         count = math.prod(shape)
         part = (struct.pack("<q", 0) if not shape else
-                struct.pack("<e", 1.0) * count if len(shape) == 1 else
-                values_of(rng, count))
-        header[name] = {"dtype": "F16" if shape else "I64", "shape": shape,
+                elements([1.0], dtype) * count if len(shape) == 1 else
+                values_of(rng, count, dtype))
+        header[name] = {"dtype": dtype if shape else "I64", "shape": shape,
                         "data_offsets": [end, end + len(part)]}
         parts.append(part)
         end += len(part)

@@ -59,6 +59,24 @@ Result<void> check_table(const TrainSettings& s) {
 
 namespace {
 
+// Widths of weights that a pretrained model alone has.
+Result<void> check_weights(const TrainSettings& s) {
+  if (s.weights == "f32") {
+    return {};
+  }
+  if (s.from.empty()) {
+    return failure(FailureKind::kMismatch,
+                   "--weights: --from must say which model it is for");
+  }
+  if (s.dtype != "f32") {
+    return failure(FailureKind::kMismatch,
+                   fmt::format("--weights {}: products in {} (--dtype) round "
+                               "weights that are f32",
+                               s.weights, s.dtype));
+  }
+  return {};
+}
+
 // Settings that mean nothing to the data: what asks for them expects more.
 Result<void> check_unused(const TrainSettings& s,
                           std::span<const char* const> keys) {
@@ -117,7 +135,8 @@ Result<void> check_lines(const TrainSettings& s) {
 }  // namespace
 
 Result<void> check_task(const TrainSettings& s) {
-  if (auto good = check_table(s); !good) {
+  if (auto good = check_table(s).and_then([&] { return check_weights(s); });
+      !good) {
     return good;
   }
   if (s.from.empty() && !s.adapter.empty()) {
@@ -185,6 +204,15 @@ Result<void> check_plateau(const TrainSettings& settings) {
 }  // namespace
 
 Result<void> check(const TrainSettings& settings, std::int64_t steps) {
+  if (auto good = check_weights(settings); !good) {
+    return good;
+  }
+  if (settings.weights != "f32" && settings.adapter.empty()) {
+    return failure(FailureKind::kMismatch,
+                   fmt::format("--weights {}: such weights are not trained; "
+                               "--adapter must say what is",
+                               settings.weights));
+  }
   if (settings.paged && !settings.compile) {
     return failure(FailureKind::kMismatch,
                    "--paged: only a step that runs as a plan (not --eager) "

@@ -43,12 +43,13 @@ struct TrainSettings {
   // all copies; 0: not yet. Not set by users.
   std::shared_ptr<Bytes> decoding = std::make_shared<Bytes>(0);
   std::vector<std::int64_t> hidden = {512, 256};  // mlp
-  std::string adapter;       // of a pretrained model: lora:RANK, or a folder
-  std::string save_adapter;  // folder of an adapter; empty: none
-  std::int64_t width = 64;   // vgg11, resnet, unet
-  std::int64_t layers = 4;   // language models
-  std::int64_t dim = 128;    // likewise
-  std::int64_t heads = 4;    // gpt
+  std::string adapter;          // of a pretrained model: lora:RANK, or a folder
+  std::string save_adapter;     // folder of an adapter; empty: none
+  std::string weights = "f32";  // of a pretrained model; or as its "file" has
+  std::int64_t width = 64;      // vgg11, resnet, unet
+  std::int64_t layers = 4;      // language models
+  std::int64_t dim = 128;       // likewise
+  std::int64_t heads = 4;       // gpt
   std::string keep = "products";  // gpt, for its backward
   std::int64_t vocab = 256;       // without a text
   std::int64_t block = 64;        // tokens

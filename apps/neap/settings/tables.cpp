@@ -53,6 +53,15 @@ Setting adapter_setting() {
           "none", set_adapter};
 }
 
+Setting weights_setting() {
+  const TrainSettings d;  // the defaults
+  return chosen("weights", "WIDTH",
+                "of --from, with --adapter: f32, or file: matrices that are in "
+                "BF16 there "
+                "stay so, to the same bits in about half of their memory",
+                d.weights, &TrainSettings::weights, {"f32", "file"});
+}
+
 // The network.
 std::vector<Setting> model_settings() {
   using S = TrainSettings;
@@ -64,6 +73,7 @@ std::vector<Setting> model_settings() {
                    kModels),
       from_setting(),
       adapter_setting(),
+      weights_setting(),
       {"hidden", "N,N,...", "widths of the mlp's hidden layers",
        fmt::format("{}", fmt::join(d.hidden, ",")), set_hidden},
       {"width", "N", "channels at the front of vgg11, resnet and unet",
@@ -354,7 +364,8 @@ std::vector<Setting> make_eval_settings() {
                             "on", on_or_off(&TrainSettings::averages)},
                     {"on", "off"}),
        from_setting(),
-       adapter_setting()});
+       adapter_setting(),
+       weights_setting()});
   constexpr std::string_view kKept[] = {
       "model",  "data",    "path",    "symbols", "validation",
       "width",  "layers",  "dim",     "heads",   "block",
