@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "neap/base/shown.hpp"
@@ -190,8 +191,11 @@ class LabelledLines::Reader {
     }
     const auto key = [](const Label* label) { return label->key(); };
     std::ranges::sort(sorted, {}, key);
-    const auto rest = std::ranges::unique(sorted, {}, key);
-    sorted.erase(rest.begin(), rest.end());
+    sorted.erase(std::unique(sorted.begin(), sorted.end(),
+                             [&](const Label* a, const Label* b) {
+                               return key(a) == key(b);
+                             }),
+                 sorted.end());
     if (sorted.size() < 2 || sorted.size() > kMostClasses) {
       return failure(
           FailureKind::kMismatch,

@@ -109,7 +109,7 @@ Result<void> check_form(const models::PretrainedConfig& config,
                                 : asked == "text" ? "writes no text"
                                                   : "tells no texts apart";
   return failure(FailureKind::kUnsupported,
-                 fmt::format("{}: its model {}; say --data {}",
+                 fmt::format("{}: its model {}; it is for --data {}",
                              base::shown_path(s.from), fact, own));
 }
 

@@ -312,7 +312,7 @@ class RefusedTest(LineToolTest):
         self.refused_run(says="BertForTokenClassification")
         (self.model / "config.json").write_text(json.dumps(
             {"architecture": "resnet18"}))
-        self.refused_run(says="tells no texts apart; say --data images")
+        self.refused_run(says="tells no texts apart; it is for --data images")
 
     def test_options_that_contradict_each_other(self):
         common = ("train", *self.options())
@@ -325,7 +325,7 @@ class RefusedTest(LineToolTest):
                      says="--path must say")
         self.refused(DATA, "train", "--from", self.model, "--data", "text",
                      "--path", self.lines, "--block", 16,
-                     says="say --data jsonl --path FILE")
+                     says="it is for --data jsonl --path FILE")
         self.refused(USAGE, *common, "--save", self.lines, says="--path")
 
 

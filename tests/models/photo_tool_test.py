@@ -345,7 +345,7 @@ class RefusedTest(PhotoToolTest):
         self.refused(USAGE, "train", "--from", self.model,
                      says="--data images --path FOLDER")
         self.refused(DATA, "plan", "--from", self.model,
-                     says="say --data images --path FOLDER")
+                     says="it is for --data images --path FOLDER")
         self.refused(USAGE, *common, "--save", self.photos / "red/000.png",
                      says="--path")
         self.refused(USAGE, *common, "--validation", 0, "--eval-every", 1,
