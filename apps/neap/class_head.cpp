@@ -99,6 +99,10 @@ Result<ClassHead> look_at_head(const TrainSettings& s,
 
 std::string describe_head(const ClassHead& head, std::int64_t classes,
                           const TrainSettings& s) {
+  if (!s.load.empty()) {
+    return fmt::format("head     of {} classes, as {} has it\n", classes,
+                       base::shown_path(s.load));
+  }
   if (head.lacks_pooler && !head.is_of_adapter) {
     return fmt::format("head     no pooler in {}: a new one, and {} classes\n",
                        base::shown_path(s.from), classes);

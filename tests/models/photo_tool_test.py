@@ -6,6 +6,7 @@ usage: photo_tool_test.py TOOL SANITIZER  ("", "address" or "thread")
 
 import json
 import math
+import os
 import pathlib
 import shutil
 import sys
@@ -87,6 +88,13 @@ class VitTest(PhotoToolTest):
         (self.photos / "red").rename(self.photos / "crimson")
         self.refused(DATA, "eval", *self.options(), "--load", run,
                      says="trained on: blue, green, red")
+
+    def test_folders_may_have_any_name(self):
+        for old, new in (("red", b"a\nb"), ("blue", b"\xff\xfe")):
+            (self.photos / old).rename(self.photos / os.fsdecode(new))
+        run = self.folder / "run.safetensors"
+        self.train("--steps", 1, "--save", run)
+        self.assertEqual(self.measured("--load", run)["samples"], 36)
 
     def test_what_is_done_is_said(self):
         train = ("train", *self.options(), "--steps", 1, "--progress", "none")
@@ -233,6 +241,7 @@ class ResNetTest(PhotoToolTest):
         self.assertEqual(summary["predicted_peak_bytes"], summary["peak_bytes"])
         self.assertGreater(self.measured("--load", run)["accuracy"], 0.6)
         text = self.good("eval", *self.options(), "--load", run)
+        self.assertIn(f"head     of 3 classes, as {run} has it\n", text)
         self.assertIn("64 by 64, the middle of 80", text)
         self.assertIn("mean 0.4 0.5 0.6, deviation 0.2 0.2 0.2: "
                       "of config.json", text)
