@@ -83,6 +83,8 @@ Result<ClassHead> look_at_head(const TrainSettings& s,
       head.classes = entry->shape[0];
     }
   }
+  // Names that are none say as little as no names.
+  head.names = models::read_class_names(s.from).value_or(ClassNames());
   if (std::holds_alternative<models::BertOptions>(config)) {
     const auto is_there = has_pooler(s.from);
     head.lacks_pooler = is_there && !*is_there;
@@ -122,11 +124,32 @@ std::string describe_head(const ClassHead& head, std::int64_t classes,
                      *head.classes, base::shown_path(s.path), classes);
 }
 
-Result<void> check_head(const ClassHead& head, std::int64_t classes,
-                        const TrainSettings& s) {
-  if (!s.load.empty() || head.is_of_adapter ||
-      (head.classes == classes && !head.lacks_pooler)) {
+namespace {
+
+// The classes of the data are in ascending order, a head's in its own.
+Result<void> check_order(const ClassHead& head, const ClassNames& names,
+                         const TrainSettings& s) {
+  if (head.names == names || !std::ranges::is_permutation(head.names, names)) {
     return {};
+  }
+  return failure(
+      FailureKind::kMismatch,
+      fmt::format("{}: its head has the classes of {} in another order: {}; "
+                  "train it, or rename them",
+                  base::shown_path(s.from), base::shown_path(s.path),
+                  base::shown(fmt::format("{}", fmt::join(head.names, ", ")))));
+}
+
+}  // namespace
+
+Result<void> check_head(const ClassHead& head, const ClassNames& names,
+                        const TrainSettings& s) {
+  const std::int64_t classes = std::ssize(names);
+  if (!s.load.empty() || head.is_of_adapter) {
+    return {};
+  }
+  if (head.classes == classes && !head.lacks_pooler) {
+    return check_order(head, names, s);
   }
   return failure(
       FailureKind::kMismatch,

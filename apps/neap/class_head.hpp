@@ -34,9 +34,12 @@ Result<std::optional<ClassNames>> classes_of_file(const std::string& path);
 /// Whether the files of a folder have a BERT's pooler. Failures: theirs.
 Result<bool> has_pooler(const std::string& folder);
 
+/// The classifier that the weights' files have.
 struct ClassHead {
   /// The number of them in the weights' files; nothing where they have none.
   std::optional<std::int64_t> classes{};
+  /// The names of these in the config; none where it does not say.
+  ClassNames names{};
   /// A BERT's pooler is not in the files: a new one.
   bool lacks_pooler = false;
   /// The adapter of the settings is a folder's, and has the head.
@@ -52,8 +55,8 @@ std::string describe_head(const ClassHead& head, std::int64_t classes,
                           const TrainSettings& settings);
 
 /// Checks that a test without training makes sense: the head is of as many
-/// classes, or is loaded. Failure kMismatch.
-Result<void> check_head(const ClassHead& head, std::int64_t classes,
+/// classes, and not of these in another order; or is loaded. Failure kMismatch.
+Result<void> check_head(const ClassHead& head, const ClassNames& names,
                         const TrainSettings& settings);
 
 }  // namespace neap::app

@@ -155,9 +155,8 @@ Result<std::unique_ptr<Task>> make_line_task(const TrainSettings& s,
   ClassParts parts = split_classes(
       lines.size(), [&](std::int64_t index) { return lines.label(index); },
       is_all ? 0.0 : s.validation);
-  if (auto good = is_all
-                      ? check_head(found->head, std::ssize(lines.classes()), s)
-                      : check_share(parts.test.size(), s);
+  if (auto good = is_all ? check_head(found->head, lines.classes(), s)
+                         : check_share(parts.test.size(), s);
       !good) {
     return tl::unexpected(good.error());
   }

@@ -192,7 +192,7 @@ Result<std::unique_ptr<Task>> make_photo_task(const TrainSettings& s,
       folder.size(), [&](std::int64_t index) { return folder.label(index); },
       is_all ? 0.0 : s.validation);
   if (auto good = look_at_images(s, *found).and_then([&] {
-        return is_all ? check_head(found->head, folder.classes(), s)
+        return is_all ? check_head(found->head, names_of(folder), s)
                       : check_share(parts.test.size(), s);
       });
       !good) {

@@ -67,6 +67,12 @@ using PretrainedConfig = std::variant<GptOptions, LlamaOptions, BertOptions,
 [[nodiscard]] NEAP_API Result<std::vector<std::int64_t>> read_stop_tokens(
     const std::string& folder, const PretrainedOptions& options = {});
 
+/// The names of a classifier's classes, by id2label of FOLDER/config.json: in
+/// the order of their numbers, none where it does not say. Failures: as
+/// read_stop_tokens.
+[[nodiscard]] NEAP_API Result<std::vector<std::string>> read_class_names(
+    const std::string& folder, const PretrainedOptions& options = {});
+
 /// Whether it is a Gpt or a Llama, which score what follows each token:
 /// forward() maps tokens (b, t) to scores (b, t, vocab).
 NEAP_API bool is_language_model(const PretrainedConfig& config) noexcept;

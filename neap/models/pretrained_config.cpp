@@ -217,6 +217,27 @@ Result<std::vector<std::int64_t>> read_stop_tokens(
   return ends;
 }
 
+Result<std::vector<std::string>> read_class_names(
+    const std::string& folder, const PretrainedOptions& options) {
+  const std::string path = folder + "/config.json";
+  const auto text =
+      formats::read_whole_text(door_of(options), path, kMostConfig);
+  if (!text) {
+    return tl::make_unexpected(text.error());
+  }
+  auto config = JsonConfig::parse(*text, path);
+  if (!config) {
+    return tl::make_unexpected(std::move(config.error()));
+  }
+  JsonConfig within = config->object("id2label");
+  std::vector<std::string> names;
+  for (std::int64_t i = 0; i < within.size(); ++i) {
+    names.push_back(within.text(fmt::format("{}", i), ""));
+  }
+  config->take_complaints(within);
+  return config->said(path).map([&] { return names; });
+}
+
 Result<PretrainedConfig> read_config(const std::string& folder,
                                      const PretrainedOptions& options) {
   const std::string path = folder + "/config.json";

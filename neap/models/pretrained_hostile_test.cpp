@@ -57,6 +57,17 @@ class PretrainedHostileTest : public DoorTest {
   files::TemporaryFolder folder_;
 };
 
+TEST_F(PretrainedHostileTest, NamesOfClassesAreInTheOrderOfTheirNumbers) {
+  const auto names = [&] { return read_class_names(folder_.path()); };
+  EXPECT_EQ(names().error().kind, FailureKind::kNotFound);
+  put_config("");
+  EXPECT_EQ(names().value(), std::vector<std::string>{});
+  put_config(R"("id2label": {"1": "calm", "0": "rough"})");
+  EXPECT_EQ(names().value(), (std::vector<std::string>{"rough", "calm"}));
+  put_config(R"("id2label": {"0": 3})");
+  EXPECT_EQ(names().error().kind, FailureKind::kUnsupported);
+}
+
 TEST_F(PretrainedHostileTest, TheEndsOfATextAreThoseOfEitherFile) {
   using Ends = std::vector<std::int64_t>;
   EXPECT_EQ(read_stop_tokens(folder_.path()).error().kind,

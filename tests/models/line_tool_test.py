@@ -262,6 +262,12 @@ class RunTest(LineToolTest):
         self.assertIn("head     no pooler in ", text)
         self.refused(DATA, "eval", *self.options(), says="has no head, where")
 
+    def test_a_head_of_another_order_is_not_measured(self):
+        self.write_bert(id2label={"0": "rough", "1": "calm"})
+        self.refused(DATA, "eval", *self.options(),
+                     says="in another order: rough, calm; train it")
+        self.train("--steps", 1)
+
     def test_numbers_are_labels_too(self):
         self.write_lines([{"label": index % 3 * 10 - 10, "text": "a tide",
                            "more": [{"x": 1}]} for index in range(30)])
