@@ -14,12 +14,14 @@ Decoder::Decoder(const Problem& problem)
       probe_(problem, uses_),
       restores_(problem, uses_),
       timeline_(problem),
+      seen_(problem.values.size()),
       fetch_prices_(problem.channel ? problem.values.size() : 0, 0),
       places_(problem.values.size(), Place::kNowhere),
       place_(problem.values.size(), 0),
       held_until_(problem.values.size(), kNever),
       pending_reads_(problem.values.size(), 0) {
   present_.reserve(problem.values.size());
+  unknown_.reserve(problem.values.size());
   log_size_.reserve(problem.values.size());
   for (std::size_t v = 0; v < problem.values.size(); ++v) {
     log_size_.push_back(log2_of(problem.values[v].size));
@@ -48,6 +50,7 @@ void Decoder::begin(std::int64_t target, const Ranking& ranking,
         ranking.keeps_helpers ? problem_->values[v].helps_until : kNever;
   }
   std::fill(pending_reads_.begin(), pending_reads_.end(), 0);
+  std::fill(seen_.begin(), seen_.end(), Seen());
   present_.clear();
   out_.schedule.runs.clear();
   out_.schedule.drops.clear();

@@ -58,6 +58,10 @@ class Decoder {
   const Decoded* decode(std::int64_t target, const Ranking& ranking,
                         std::int64_t below);
 
+  /// Computes the rank of every value at each drop, which finds the same one:
+  /// a reference for tests.
+  void set_plain(bool is_plain) noexcept { is_plain_ = is_plain; }
+
   const Uses& uses() const noexcept { return uses_; }
   /// Calls of closures that the latest walk collected: its effort, beside one a
   /// call. A walk ends without a schedule at kMostWork of them, and as many for
@@ -131,6 +135,8 @@ class Decoder {
                                           std::int32_t until) const noexcept;
   std::optional<std::int64_t> rank_of(std::int32_t v,
                                       std::int64_t most = kAnyRank);
+  bool is_above(std::int32_t v, std::int64_t rank) const noexcept;
+  std::int64_t least_log_by_file(std::int32_t v) const noexcept;
   void drop_for_now(std::int32_t v, bool is_from_file);
   void drop(std::int32_t v, bool is_to_be_fetched);
   void add(std::int32_t v);
@@ -142,6 +148,15 @@ class Decoder {
   Restores restores_;
   Timeline timeline_;
   bool has_file_ = false;  // in this walk
+  bool is_plain_ = false;
+  // The part of a rank that its way back is no part of, at the latest look. It
+  // rises from there to the next read, so that most values need no other look.
+  struct Seen {
+    std::int64_t rest = 0;
+    std::int32_t until = kNever;  // needed_at(), then; kNever: not seen
+  };
+  memory::Vector<Seen> seen_;
+  memory::Vector<std::int32_t> unknown_;  // in drop_one()
   memory::Vector<std::int64_t> fetch_prices_;
   memory::Vector<Place> places_;
   memory::Vector<std::int64_t> log_size_;

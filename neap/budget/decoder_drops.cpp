@@ -81,21 +81,30 @@ bool Decoder::drop_one(std::int32_t c, std::int64_t least_size,
                        Reluctance reluctance) {
   std::int32_t best = kNever;
   std::int64_t best_rank = kAnyRank;
+  const auto look_at = [&](std::int32_t v) {
+    if (is_above(v, best_rank)) {
+      return;
+    }
+    const std::optional<std::int64_t> rank = rank_of(v, best_rank);
+    if (rank && (best == kNever || *rank < best_rank ||
+                 (*rank == best_rank && v < best))) {
+      best = v;
+      best_rank = *rank;
+    }
+  };
   // Known prices come first, so that few others are asked for to their end.
-  for (const bool is_known : {true, false}) {
-    for (const std::int32_t v : present_) {
-      if (size(v) == 0 || size(v) < least_size ||
-          restores_.is_known(v) != is_known || !may_drop(v, c, reluctance)) {
-        continue;
-      }
-      const std::optional<std::int64_t> rank = rank_of(v, best_rank);
-      if (rank && (best == kNever || *rank < best_rank ||
-                   (*rank == best_rank && v < best))) {
-        best = v;
-        best_rank = *rank;
-      }
+  unknown_.clear();
+  for (const std::int32_t v : present_) {
+    if (size(v) == 0 || size(v) < least_size || !may_drop(v, c, reluctance)) {
+      continue;
+    }
+    if (restores_.is_known(v)) {
+      look_at(v);
+    } else {
+      unknown_.push_back(v);
     }
   }
+  std::ranges::for_each(unknown_, look_at);
   if (best == kNever || is_exhausted()) {
     return false;
   }
@@ -180,12 +189,44 @@ std::optional<std::int64_t> Decoder::rank_of(std::int32_t v,
       ranking_.bias.empty() ? 0 : std::int64_t{ranking_.bias[at(v)]};
   const std::int64_t rest = 2 * bias - ranking_.size * log_size_[at(v)] -
                             ranking_.time * log2_of(time_until(until));
+  if (pending_reads_[at(v)] == 0) {
+    seen_[at(v)] = {rest, until};
+  }
   const std::int64_t most_log = most == kAnyRank || ranking_.price <= 0
                                     ? kAnyRank
                                     : (most - rest) / ranking_.price;
   const auto way = way_back(v, until, most_log);
   return way ? std::optional(rest + ranking_.price * way->log_price)
              : std::nullopt;
+}
+
+// Whether rank_of() would find nothing, or a rank above this one, and collect
+// no closure for it.
+bool Decoder::is_above(std::int32_t v, std::int64_t rank) const noexcept {
+  const Seen& seen = seen_[at(v)];
+  if (is_plain_ || seen.until <= position_ || pending_reads_[at(v)] > 0) {
+    return false;
+  }
+  const std::int64_t by_runs = restores_.least_log(v, seen.until);
+  if (by_runs == Restores::kUnknown) {
+    return false;
+  }
+  const std::int64_t log = std::min(by_runs, least_log_by_file(v));
+  return log == Restores::kNone ||
+         (log > 0 && seen.rest + ranking_.price * log > rank);
+}
+
+// A bound below the logarithm of spill_price(), without what is waited.
+std::int64_t Decoder::least_log_by_file(std::int32_t v) const noexcept {
+  if (!has_file_ || !timeline_.may_spill(v)) {
+    return Restores::kNone;
+  }
+  std::int64_t price = fetch_prices_[at(v)];
+  if (!timeline_.is_on_file(v)) {
+    price +=
+        timeline_.bus_price(v) + timeline_.write_time(v) / 4 * ranking_.channel;
+  }
+  return log2_of(price);
 }
 
 // Drops a value until it is needed, and holds until then what brings it back.
@@ -204,6 +245,7 @@ void Decoder::drop_for_now(std::int32_t v, bool is_from_file) {
   static_cast<void>(probe_.collect(v, until, places_));
   for (const std::int32_t read : probe_.reads()) {
     held_until_[at(read)] = std::max(held_until_[at(read)], until);
+    seen_[at(read)].until = kNever;
   }
 }
 
@@ -228,6 +270,7 @@ void Decoder::drop(std::int32_t v, bool is_to_be_fetched) {
 
 void Decoder::add(std::int32_t v) {
   places_[at(v)] = Place::kMemory;
+  seen_[at(v)].until = kNever;
   restores_.added(v);
   live_ += size(v);
   place_[at(v)] = static_cast<std::int32_t>(present_.size());

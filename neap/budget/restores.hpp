@@ -27,6 +27,22 @@ class Restores {
                                         std::int32_t position,
                                         std::span<const Place> places,
                                         std::int64_t most_log);
+  /// A bound below log_price() that needs no closure: kNone where that returns
+  /// nothing for whatever `most_log`, kUnknown where it would collect one.
+  std::int64_t least_log(std::int32_t value,
+                         std::int32_t position) const noexcept {
+    const Cost& cost = costs_[static_cast<std::size_t>(value)];
+    if (cost.known == Known::kAtLeast) {
+      return cost.log_price;
+    }
+    if (!is_enough(cost, position, 0)) {
+      return kUnknown;
+    }
+    return position <= cost.again_until ? cost.log_price : kNone;
+  }
+  static constexpr std::int64_t kUnknown = -1;
+  static constexpr std::int64_t kNone =
+      std::numeric_limits<std::int64_t>::max();
   /// Whether the whole price is known.
   bool is_known(std::int32_t value) const noexcept {
     return costs_[static_cast<std::size_t>(value)].known == Known::kAll;
