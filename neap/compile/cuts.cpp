@@ -32,6 +32,7 @@ MicroBatches in_parts(const Program& traced, const CompileOptions& options,
     }
     return {.count = count,
             .arena = found.arena,
+            .calls = found.program.calls.size(),
             .is_searched = found.program.calls.size() <= kMostSearchedCalls};
   } catch (const OutOfMemory& error) {
     if (error.details().reason != OutOfMemory::Reason::kBudget) {
@@ -56,14 +57,22 @@ memory::Vector<Passes> Cuts::kept(const Passes& passes) const {
   return out;
 }
 
-const MicroBatches* Cuts::above(Bytes limit) const noexcept {
+const MicroBatches* Cuts::above(LeftBeside left) const {
   const MicroBatches* found = nullptr;
   for (const MicroBatches& some : micro_batches) {
-    if (some.is_searched && some.arena > limit) {
+    if (some.is_searched && some.arena > left(some.calls)) {
       found = &some;
     }
   }
   return found;
+}
+
+const MicroBatches* Cuts::within(LeftBeside left) const {
+  const auto found =
+      std::ranges::find_if(micro_batches, [&](const MicroBatches& some) {
+        return some.is_searched && some.arena <= left(some.calls);
+      });
+  return found == micro_batches.end() ? nullptr : &*found;
 }
 
 Cuts cuts_of(const Program& traced, const CompileOptions& options,

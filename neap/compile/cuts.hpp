@@ -5,14 +5,20 @@
 // keep the bits.
 #pragma once
 
+#include "neap/base/function_ref.hpp"
 #include "neap/compile/head_pieces.hpp"
 #include "neap/compile/options.hpp"
 
 namespace neap::compiler {
 
+/// The bytes that a limit leaves for the arena beside a program of so many
+/// calls.
+using LeftBeside = base::FunctionRef<Bytes(std::size_t calls)>;
+
 struct MicroBatches {
   std::uint32_t count = 0;
   Bytes arena = 0;  // each call once
+  std::size_t calls = 0;
   /// Whether calls may run again in them: a search for those takes long in long
   /// programs.
   bool is_searched = false;
@@ -27,7 +33,9 @@ struct Cuts {
 
   /// The micro-batches in which calls run again to meet a limit: the most of
   /// them that are above it, so that few calls have to. nullptr: none.
-  const MicroBatches* above(Bytes limit) const noexcept;
+  const MicroBatches* above(LeftBeside left) const;
+  /// The fewest that are within it and may be searched. nullptr: none.
+  const MicroBatches* within(LeftBeside left) const;
   /// The passes for each of them, each call once.
   memory::Vector<Passes> kept(const Passes& passes) const;
 };

@@ -45,8 +45,9 @@ FitCurve fit_curve(const Program& traced, const CompileOptions& options) {
       add(found);
     }
   }
+  const auto all = [](std::size_t) { return kUnlimited; };
   for (const Passes& passes :
-       candidate_passes(options.passes, cuts, kUnlimited)) {
+       candidate_passes(options.passes, cuts, all, false)) {
     Ordered(traced, options, passes, channel).for_each_within(limit, add);
   }
   for (const MicroBatches& some : cuts.micro_batches) {
@@ -54,7 +55,8 @@ FitCurve fit_curve(const Program& traced, const CompileOptions& options) {
     passes.copy_again = false;
     passes.micro_batches = some.count;
     const auto add_if_taken = [&](const Candidate& found) {
-      if (cuts.above(found.arena) == &some) {
+      const auto left = [&](std::size_t) { return found.arena; };
+      if (cuts.above(left) == &some) {
         add(found);
       }
     };

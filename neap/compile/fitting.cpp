@@ -62,6 +62,18 @@ void within_memory(bool is_optional, base::FunctionRef<void()> attempt) {
   }
 }
 
+// The passes that are tried for what is away.
+memory::Vector<Passes> passes_for(const Away& away, const MostAway& most,
+                                  const Passes& passes, const Cuts& cuts,
+                                  const ArenaLimit& limit) {
+  const Bytes bytes = most.states + (away.has_weights ? most.weights : 0);
+  const Bytes gone = bytes / 100 * away.percent;
+  return candidate_passes(
+      passes, cuts,
+      [&](std::size_t calls) { return limit.beside_calls(calls, gone); },
+      away.percent != 0);
+}
+
 bool is_own_choice(const Passes& passes, const CompileOptions& options) {
   return passes.micro_batches != options.passes.micro_batches ||
          passes.time_pieces != options.passes.time_pieces;
@@ -72,12 +84,13 @@ class Refusal {
  public:
   /// LIFETIME: all of them outlive it.
   Refusal(const Program& traced, const CompileOptions& options,
-          const Cuts& cuts, const ArenaLimit& limit,
+          const Cuts& cuts, const ArenaLimit& limit, const MostAway& most,
           const std::optional<budget::Channel>& channel)
       : traced_(traced),
         options_(options),
         cuts_(cuts),
         limit_(limit),
+        most_(most),
         channel_(channel) {}
 
   [[noreturn]] void raise(const Away& away) {
@@ -118,7 +131,7 @@ class Refusal {
   }
   void look_at_all(const Away& away) {
     for (const Passes& passes :
-         candidate_passes(options_.passes, cuts_, limit_.bytes)) {
+         passes_for(away, most_, options_.passes, cuts_, limit_)) {
       within_memory(is_own_choice(passes, options_) || away.in_parts, [&] {
         const Ordered ordered(traced_, options_, passes, channel_, away);
         if (look(ordered.program(), ordered.least())) {
@@ -140,6 +153,7 @@ class Refusal {
   const CompileOptions& options_;
   const Cuts& cuts_;
   const ArenaLimit& limit_;
+  const MostAway& most_;
   const std::optional<budget::Channel>& channel_;
   Bytes least_ = kUnlimited;
   Bytes left_ = 0;
@@ -167,19 +181,20 @@ std::optional<Candidate> cut_once(const Program& traced,
 // The cheapest candidate within a limit, among those that were tried.
 class Trials {
  public:
-  /// LIFETIME: all but the passes and the best outlive it.
-  Trials(const Program& traced, const CompileOptions& options,
-         const ArenaLimit& limit, memory::Vector<Passes> passes,
-         std::optional<Candidate> best)
+  /// LIFETIME: all of them outlive it.
+  Trials(const Program& traced, const CompileOptions& options, const Cuts& cuts,
+         const ArenaLimit& limit, const MostAway& most)
       : traced_(traced),
         options_(options),
+        cuts_(cuts),
         limit_(limit),
-        passes_(std::move(passes)),
-        best_(std::move(best)) {}
+        most_(most),
+        best_(cut_once(traced, options, cuts, limit)) {}
 
   void run(const std::optional<budget::Channel>& channel, const Away& away) {
     seen_.clear();
-    for (const Passes& passes : passes_) {
+    for (const Passes& passes :
+         passes_for(away, most_, options_.passes, cuts_, limit_)) {
       // Beside what state leaves, single calls gain little.
       if (away.percent == 0 || passes.fuse == options_.passes.fuse) {
         within_memory(is_own_choice(passes, options_) || away.in_parts,
@@ -219,8 +234,9 @@ class Trials {
 
   const Program& traced_;
   const CompileOptions& options_;
+  const Cuts& cuts_;
   const ArenaLimit& limit_;
-  memory::Vector<Passes> passes_;
+  const MostAway& most_;
   memory::Vector<std::uint64_t> seen_;  // problems of one channel and choice
   std::optional<Candidate> best_;
 };
@@ -319,12 +335,9 @@ Fitted choose(const Program& traced, CompileOptions& options,
   options.spill = with_rates(options.spill);
   const std::optional<budget::Channel> channel =
       channel_of(options.spill, whole.price);
-  Trials trials(traced, options, limit,
-                candidate_passes(options.passes, cuts,
-                                 limit.without_bounds(whole.program)),
-                cut_once(traced, options, cuts, limit));
-  trials.run(channel, {});
   const MostAway most = most_away(whole.program, options, limit);
+  Trials trials(traced, options, cuts, limit, most);
+  trials.run(channel, {});
   const bool in_parts = has_parts(most, options.spill);
   for (const Away& away : kAwayChoices) {
     const bool is_resort = in_parts && !away.is_early && !away.in_parts;
@@ -338,7 +351,7 @@ Fitted choose(const Program& traced, CompileOptions& options,
     trials.run(std::nullopt, {});
   }
   if (!best) {
-    Refusal(traced, options, cuts, limit, channel)
+    Refusal(traced, options, cuts, limit, most, channel)
         .raise({.percent = most.is_none() ? 0 : 100,
                 .has_weights = most.weights != 0,
                 .in_parts = in_parts});

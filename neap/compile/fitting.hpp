@@ -37,15 +37,23 @@ struct ArenaLimit {
 
   /// The bytes left for the arena of a program; below 0: they do not suffice.
   Bytes beside(const Program& program) const noexcept {
-    const Bytes left = without_bounds(program);
-    return left < there ? -1 : std::min(left, most);
+    return within_bounds(without_bounds(program));
+  }
+  /// The same of one of so many calls that keeps so many bytes away.
+  Bytes beside_calls(std::size_t count, Bytes away) const noexcept {
+    return within_bounds(without_bounds(count, away));
   }
   Bytes without_bounds(const Program& program) const noexcept {
-    const Bytes fewer =
-        static_cast<Bytes>(calls) - static_cast<Bytes>(program.calls.size());
-    return bytes == kUnlimited
-               ? bytes
-               : bytes + program.away_bytes() + bytes_a_call * fewer;
+    return without_bounds(program.calls.size(), program.away_bytes());
+  }
+
+ private:
+  Bytes within_bounds(Bytes left) const noexcept {
+    return left < there ? -1 : std::min(left, most);
+  }
+  Bytes without_bounds(std::size_t count, Bytes away) const noexcept {
+    const Bytes fewer = static_cast<Bytes>(calls) - static_cast<Bytes>(count);
+    return bytes == kUnlimited ? bytes : bytes + away + bytes_a_call * fewer;
   }
 };
 

@@ -173,7 +173,7 @@ Fitting fitting_of(const Candidate& found, std::int64_t price, Bytes limit) {
 }
 
 memory::Vector<Passes> candidate_passes(const Passes& passes, const Cuts& cuts,
-                                        Bytes limit) {
+                                        LeftBeside left, bool has_more) {
   memory::Vector<Passes> out;
   const auto add = [&](bool fuse, bool reorder, std::uint32_t pieces,
                        std::uint32_t micro_batches, std::uint32_t time_pieces) {
@@ -205,8 +205,11 @@ memory::Vector<Passes> candidate_passes(const Passes& passes, const Cuts& cuts,
     add(true, true, pieces.empty() ? own.pieces : pieces.back(),
         own.micro_batches, count);
   }
-  if (const MicroBatches* some = cuts.above(limit)) {
-    add(true, true, own.pieces, some->count, own.time_pieces);
+  for (const MicroBatches* some :
+       {cuts.above(left), has_more ? cuts.within(left) : nullptr}) {
+    if (some != nullptr) {
+      add(true, true, own.pieces, some->count, own.time_pieces);
+    }
   }
   return out;
 }

@@ -41,9 +41,10 @@ Candidate all_kept(const Program& traced, const CompileOptions& options,
 Fitting fitting_of(const Candidate& found, std::int64_t price, Bytes limit);
 
 /// With and without what makes calls wide, or values long-lived, with heads in
-/// pieces, and in micro-batches that are above the limit.
+/// pieces, and in micro-batches that are above the limit. `has_more`: and in
+/// those that are within it, where states or weights are away beside them.
 memory::Vector<Passes> candidate_passes(const Passes& passes, const Cuts& cuts,
-                                        Bytes limit);
+                                        LeftBeside left, bool has_more);
 
 /// The call that needs most memory at once: what it reads, makes and works in.
 struct Widest {

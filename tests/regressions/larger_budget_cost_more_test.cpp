@@ -1,0 +1,67 @@
+// Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
+// A larger budget cost more time, or was refused: micro-batches that fit it but
+// for the bookkeeping of their many calls were neither kept whole nor looked at
+// any further, so that fewer of them ran hundreds of calls again.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "neap/autograd/backward.hpp"
+#include "neap/compile/compile.hpp"
+#include "neap/memory/budget.hpp"
+#include "neap/models/gpt.hpp"
+#include "neap/optim/adam.hpp"
+#include "neap/tensor/generator.hpp"
+
+namespace neap {
+namespace {
+
+using tensor::Spec;
+
+struct Planned {
+  Bytes in_use = 0;  // held and external
+  Bytes arena = 0;
+  double extra = 0;
+};
+
+Planned planned_within(Bytes budget) {
+  memory::trim();
+  seed(1);
+  models::Gpt model(
+      {.vocab = 64, .block = 64, .layers = 2, .heads = 2, .dim = 64});
+  optim::AdamW optimizer(model.parameters(), {});
+  auto step = compile(
+      [&](const Tensor& tokens, const Tensor& targets) {
+        Tensor loss = model.loss(tokens, targets);
+        backward(loss);
+        optimizer.step();
+        optimizer.zero_grad();
+        return loss;
+      },
+      {.budget = budget});
+  step.prepare({Spec{i64, {32, 64}}, Spec{i64, {32, 64}}});
+  const compiler::Fitting& how = step.program().fitting;
+  const memory::Stats stats = memory::domain().stats();
+  return {.in_use = stats.held + stats.external,
+          .arena = step.arena_bytes(),
+          .extra = how.percent(how.extra)};
+}
+
+TEST(LargerBudgetTest, NeverCostsMore) {
+  constexpr Bytes kMuch = Bytes{1} << 40U;
+  planned_within(kMuch);  // what the process takes once
+  const Planned whole = planned_within(kMuch);
+  ASSERT_EQ(whole.extra, 0.0);
+  double least = 1e9;
+  for (const Bytes part : {855, 840, 820, 790}) {
+    const Bytes budget = whole.in_use - whole.arena * part / 1000;
+    const Planned some = planned_within(budget);
+    EXPECT_LE(some.in_use, budget) << part;
+    EXPECT_LE(some.extra, least) << part;
+    EXPECT_LT(some.extra, 50.0) << part;
+    least = std::min(least, some.extra);
+  }
+}
+
+}  // namespace
+}  // namespace neap
