@@ -93,14 +93,14 @@ Result<std::vector<FitRow>> rows_of(const TrainSettings& settings,
   int number = 0;
   for (const compiler::FitPoint& point : points) {
     doing.say(fmt::format("dry run of plan {} of {}", ++number, points.size()));
-    TrainSettings limited = settings;
-    limited.budget = kUnlimited;
-    limited.arena_limit = point.arena;
-    const auto known = rehearse(limited, settings.batch);
+    const auto known = rehearse_in(settings, point.arena);
     if (!known) {
       return tl::unexpected(known.error());
     }
-    const Bytes budget = known->peak + known->external;
+    if (!*known) {
+      continue;
+    }
+    const Bytes budget = (*known)->peak + (*known)->external;
     // Calls that run again need bookkeeping, too, which may outweigh what they
     // save.
     if (rows.empty() || budget < rows.back().budget) {

@@ -125,31 +125,28 @@ class Remedies {
     }
   }
 
-  // Nothing where the curve promised an arena that no plan of the run has.
-  static std::optional<Rehearsal> within_arena(const TrainSettings& changed) {
-    try {
-      const auto found = rehearse(changed, changed.batch);
-      return found ? std::optional(*found) : std::nullopt;
-    } catch (const PlanError&) {
-      return std::nullopt;
+  // The run with the least arena that does for it, of those that its step has
+  // plans for.
+  std::optional<Rehearsal> least_run() const {
+    const auto curve = fit_curve(settings_, settings_.batch);
+    std::size_t left = curve ? curve->size() : 0;
+    for (std::size_t skipped = 1; left > 0; skipped *= 2) {
+      const auto known = rehearse_in(settings_, (*curve)[left - 1].arena);
+      if (!known || *known) {
+        return known.value_or(std::nullopt);
+      }
+      left -= std::min(left, skipped);
     }
+    return std::nullopt;
   }
 
-  // With the least arena that a plan is found for.
   void try_budget() {
-    const auto curve = fit_curve(settings_, settings_.batch);
-    if (!curve || curve->empty()) {
-      return;
-    }
-    TrainSettings changed = settings_;
-    changed.budget = kUnlimited;
-    changed.arena_limit = curve->back().arena;
-    const auto least = within_arena(changed);
+    const std::optional<Rehearsal> least = least_run();
     if (!least) {
       return;
     }
     // A budget of whole MiB leaves more, and may have a cheaper plan.
-    changed.arena_limit = kUnlimited;
+    TrainSettings changed = settings_;
     changed.budget = base::round_up(least->peak + least->external, kMiB);
     if (const auto r = met(changed)) {
       add(fmt::format("--budget {}MiB", changed.budget / kMiB), *r, changed);

@@ -294,6 +294,20 @@ Result<Bytes> lacking(const TrainSettings& settings, Rehearsal& now) {
   }
 }
 
+Result<std::optional<Rehearsal>> rehearse_in(const TrainSettings& settings,
+                                             Bytes arena) {
+  TrainSettings limited = settings;
+  limited.budget = kUnlimited;
+  limited.arena_limit = arena;
+  try {
+    return rehearse(limited, limited.batch).map([](const Rehearsal& known) {
+      return std::optional(known);
+    });
+  } catch (const PlanError&) {
+    return std::optional<Rehearsal>();
+  }
+}
+
 ExitCode measure_spill(TrainSettings& settings) {
   if (settings.spill.empty()) {
     return ExitCode::kOk;

@@ -37,6 +37,12 @@ Bytes excess(const TrainSettings& settings, const Rehearsal& rehearsal);
 /// 0. Fails as rehearse(). THROWS: PlanError.
 Result<Bytes> lacking(const TrainSettings& settings, Rehearsal& now);
 
+/// A dry run without a budget whose arena has at most so many bytes; none where
+/// they do not do for all programs of the run: a last batch of 7 samples has no
+/// parts as small as one of 8 has. Fails as rehearse(). THROWS: OutOfMemory.
+Result<std::optional<Rehearsal>> rehearse_in(const TrainSettings& settings,
+                                             Bytes arena);
+
 /// Measures the spill file that `--spill` asks for, once for all plans.
 /// Failures: the run is eager; the folder does not do.
 ExitCode measure_spill(TrainSettings& settings);
