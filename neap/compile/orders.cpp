@@ -29,7 +29,7 @@ namespace {
 // takes longer for each call, and checkpoints are as good.
 constexpr std::int64_t kEffort = 40'000;
 constexpr std::int64_t kLongProgram = 600;
-constexpr std::int64_t kVeryLongProgram = 2'000;
+constexpr std::int64_t kVeryLongProgram = 6'000;
 constexpr std::int64_t kWalksOfLongProgram = 24;  // some cuts among them
 constexpr std::int64_t kLittleEffort = 9'000;
 constexpr std::int64_t kFewWalks = 6;
