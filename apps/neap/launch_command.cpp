@@ -196,6 +196,9 @@ int status_of(const Ending& ending) noexcept {
 // Another start may mend it: a rank was lost, or mpirun itself. Neap's own
 // statuses say what would be the same again.
 bool is_lost(const JobEnd& end) noexcept {
+  if (end.text.is_mismatch()) {
+    return false;
+  }
   const auto status = static_cast<ExitCode>(status_of(end.ending));
   switch (status) {
     case ExitCode::kOk:
@@ -209,7 +212,6 @@ bool is_lost(const JobEnd& end) noexcept {
     case ExitCode::kInternal:  // mpirun's, too
       return end.text.is_host_lost();
     case ExitCode::kRanks:
-      return !end.text.is_mismatch();
     default:
       return true;
   }

@@ -90,6 +90,9 @@ void LauncherText::take_line(std::string_view line) {
       note(kWaited, fmt::format("rank {} has not answered rank {}", lost, by));
     }
   }
+  if (own.starts_with("not all ranks have joined")) {
+    note(kWaited, "not all ranks joined in time");
+  }
   is_mismatch_ = is_mismatch_ || own.starts_with("the ranks differ");
 }
 

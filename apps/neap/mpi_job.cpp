@@ -180,7 +180,8 @@ Ending attend(pid_t process, int from, LauncherText& text) {
     } else {
       std::this_thread::sleep_for(kLook);
     }
-    if (first != 0 && !told) {
+    // mpirun may hang over ranks that have ended because of another one.
+    if (!told && (first != 0 || !text.cause().empty())) {
       told = Clock::now();
     }
     if (told && Clock::now() - *told > kGrace) {

@@ -33,9 +33,10 @@ class JobSignals {
 /// Runs `words` (the path of a program, and its arguments) in a process group
 /// of its own, so that what the terminal's keys send comes by JobSignals alone,
 /// with nothing to read on standard input. Its standard error goes on to that
-/// of this process. Where a signal was noted, it has half a minute to end. Its
-/// processes that outlive it are killed, and so is all of it where this process
-/// is. REQUIRES: JobSignals; one call at a time. A failure: it was not started.
+/// of this process. Where a signal was noted, or the cause of its end, it has
+/// half a minute to end. Its processes that outlive it are killed, and so is
+/// all of it where this process is. REQUIRES: JobSignals; one call at a time. A
+/// failure: it was not started.
 Result<JobEnd> run_job(const std::vector<std::string>& words);
 
 }  // namespace neap::app

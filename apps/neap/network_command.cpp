@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <memory>
 
+#include "join_deadline.hpp"
 #include "neap/dist/errors.hpp"
 #include "neap/dist/init.hpp"
 #include "neap/dist/measure.hpp"
@@ -18,6 +18,8 @@
 
 namespace neap::app {
 namespace {
+
+constexpr double kJoinSeconds = 60.0;
 
 ExitCode report(const NetworkSettings& settings, const dist::Network& found,
                 const dist::Engine& engine) {
@@ -58,7 +60,10 @@ ExitCode run_network(const NetworkSettings& settings) {
                             "mpirun -n 2 --map-by node neap network --out FILE",
                             ranks));
   }
-  const std::shared_ptr<dist::Engine> engine = dist::load_engine("mpi");
+  const auto engine = [] {
+    const JoinDeadline deadline(kJoinSeconds);
+    return dist::load_engine("mpi");
+  }();
   ExitCode code = ExitCode::kOk;
   try {
     code = measure(settings, *engine);

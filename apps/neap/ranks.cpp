@@ -8,9 +8,11 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <thread>
 #include <utility>
 
+#include "join_deadline.hpp"
 #include "neap/base/rows_of_ranks.hpp"
 #include "neap/dist/init.hpp"
 #include "neap/dist/step_ranks.hpp"
@@ -34,6 +36,14 @@ int local_ranks() {
     }
   }
   return 1;
+}
+
+dist::Group joined(double timeout) {
+  std::optional<JoinDeadline> deadline;
+  if (dist::launched_ranks() > 1) {
+    deadline.emplace(timeout);
+  }
+  return dist::init({.deadline = timeout});
 }
 
 // The others would say the same once more.
@@ -114,7 +124,7 @@ Result<void> check_ranks(const TrainSettings& s) {
 
 dist::Group join_ranks(TrainSettings& s) {
   const memory::UseDomain apart(report::report_domain());  // none of the run's
-  const dist::Group group = dist::init({.deadline = s.rank_timeout});
+  const dist::Group group = joined(s.rank_timeout);
   s.ranks = group.ranks();
   s.rank = group.rank();
   s.shards = shards_of(s);

@@ -137,14 +137,26 @@ class Lost(LaunchCase):
     def test_a_rank_that_is_killed(self):
         rank = random.randrange(4)
         line = self.lose(lambda _, ranks: os.kill(ranks[rank], signal.SIGKILL))
-        self.assertRegex(line, r"; before it rank \d was ended by signal 9 "
-                               r"\(Killed\) \(status 137\)$")
+        # mpirun does not always name a rank that ended.
+        self.assertRegex(line, r"; before it (rank \d was ended by signal 9 "
+                               r"\(Killed\) \(status 137\)|status 137)$")
 
     def test_a_rank_that_stops(self):
         rank = random.randrange(4)
         line = self.lose(lambda _, ranks: os.kill(ranks[rank], signal.SIGSTOP))
         self.assertRegex(line, r"; before it rank \d has not answered rank \d "
                                r"\(status 7\)$")
+
+    def test_a_rank_that_stops_while_it_joins(self):
+        launch = self.start("--ranks", "4,2")
+        _, ranks = self.mpirun_and_ranks(launch, 4)
+        os.kill(random.choice(ranks), signal.SIGSTOP)
+        _, error = launch.communicate(timeout=120)
+        self.assertEqual(launch.returncode, 0, error)
+        # Open MPI's mpirun may crash, or hang, over ranks that end then.
+        self.assertEqual(len(self.starts(error)), 2, error)
+        found = json.loads(self.report.read_text())["state_hash"]
+        self.assertEqual(found, self.undisturbed())
 
     def test_the_launcher_that_is_killed(self):
         line = self.lose(lambda mpirun, _: os.kill(mpirun, signal.SIGKILL))
@@ -166,17 +178,18 @@ class Lost(LaunchCase):
         found = json.loads(self.report.read_text())["state_hash"]
         self.assertEqual(found, self.undisturbed())
         lines = self.starts(done.stderr)
-        self.assertEqual(lines[1:], [
-            "neap: launch: start 2, 2 ranks, from the beginning; before it "
-            "rank 1 ended with status 42 (status 42)"], done.stderr)
+        self.assertEqual(len(lines), 2, done.stderr)
+        self.assertRegex(lines[1], r"start 2, 2 ranks, from the beginning; "
+                         r"before it (rank 1 ended with status 42 "
+                         r"\(status 42\)|status 42)$")
 
     def test_restarts_have_an_end(self):
         script = self.mpirun_that_ends(always="yes")
         done = self.run_to_end("--ranks", "2", "--restarts", 1, mpirun=script)
         self.assertEqual(done.returncode, 42, done.stderr)
         self.assertEqual(len(self.starts(done.stderr)), 2)
-        self.assertIn("1 restarts were not enough: rank 1 ended with status 42",
-                      done.stderr)
+        self.assertRegex(done.stderr, "1 restarts were not enough: (rank 1 "
+                         r"ended with status 42 \()?status 42")
 
     def test_a_run_goes_on_with_the_checkpoint_of_another_launch(self):
         first = self.start("--ranks", "2")
