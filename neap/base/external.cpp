@@ -56,12 +56,17 @@ int add_module(dl_phdr_info* module, std::size_t, void* sum) noexcept {
   return 0;
 }
 
+// Room beside the pages that are there already: for stacks of threads, buffers
+// of the standard library.
+constexpr Bytes kLeastSpare = kMiB * 3 / 4;
+
 // Steps of a MiB hide how a start differs from the next.
 Bytes bound_beside(Bytes held) noexcept {
   const Bytes modules = module_bytes();
   Resident resident = resident_now();
   resident.all = std::max(resident.of_files, resident.all - held);
-  const Bytes own = round_up(resident.all - resident.of_files + kMiB, kMiB);
+  const Bytes own =
+      round_up(resident.all - resident.of_files + kLeastSpare, kMiB);
   const Bytes bound = modules + std::max(own, kExternalAllowance);
   // Files that the program has mapped may lie behind no module.
   return std::max(bound, round_up(resident.all, kMiB));

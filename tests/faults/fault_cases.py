@@ -2,10 +2,12 @@
 
 import dataclasses
 import json
+import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from tool_case import NAMES, SMALL_GPT, TEXT, separable  # noqa: E402
@@ -43,8 +45,9 @@ class Description:
 class Fixture:
     """Data, models and checkpoints, made by good runs."""
 
-    def __init__(self, tool, folder):
+    def __init__(self, tool, preload, folder):
         self.tool = tool
+        self.preload = preload
         self.folder = folder
         self.scratch = folder / "runs"
         self.scratch.mkdir()
@@ -87,9 +90,17 @@ class Fixture:
         return path
 
     def peak(self, *arguments):
-        """RETURNS: the least budget that `neap plan` needs to change nothing."""
-        done = subprocess.run([self.tool, "plan", *map(str, arguments),
-                               "--json"], check=True, stdout=subprocess.PIPE)
+        """RETURNS: the least budget that `neap plan` needs to change nothing,
+        beside what the library that makes allocations fail takes."""
+        with tempfile.NamedTemporaryFile(dir=self.folder) as tally:
+            tally.write(bytes(4096))
+            tally.flush()
+            variables = {**os.environ, "LD_PRELOAD": self.preload,
+                         "NEAP_FAULT_FILE": tally.name, "NEAP_FAULT_AT": "0",
+                         "NEAP_FAULT_COUNT": "1", "NEAP_FAULT_TRACE": "0"}
+            done = subprocess.run([self.tool, "plan", *map(str, arguments),
+                                   "--json"], check=True, env=variables,
+                                  stdout=subprocess.PIPE)
         plan = json.loads(done.stdout)
         return plan["peak_bytes"] + plan["external_bytes"]
 

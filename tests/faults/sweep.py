@@ -294,7 +294,7 @@ def main():
     shared = pathlib.Path("/dev/shm")
     with tempfile.TemporaryDirectory(
             dir=shared if shared.is_dir() else None) as name:
-        fixture = fault_cases.Fixture(tool, pathlib.Path(name))
+        fixture = fault_cases.Fixture(tool, preload, pathlib.Path(name))
         cases = [Case(case, tool, preload, fixture, description)
                  for case, description in fixture.cases().items()]
         for case in cases:
