@@ -2,7 +2,8 @@
 // One more token of each text, by a decoder with its cache, beside the time in
 // which the machine reads the weights and the cache from memory once: no
 // program that reads them is faster. Weights are random, the texts of one
-// length; the scores' work does not depend on either.
+// length; the scores' work does not depend on either. Each model is there in
+// f32 and with its matrices in bf16, whose read is the shorter one.
 #include <fmt/format.h>
 
 #include "neap/neap.hpp"
@@ -17,6 +18,37 @@ struct Case {
   std::string name;
   models::PretrainedConfig config;
 };
+
+// The same with matrices in bf16, to be filled as those that are drawn.
+Case halved(const Case& which) {
+  Case half{which.name + ", bf16", which.config};
+  std::visit(
+      [](auto& o) {
+        if constexpr (requires { o.has_half_weights; }) {
+          o.is_drawn = false;
+          o.has_half_weights = true;
+        }
+      },
+      half.config);
+  return half;
+}
+
+memory::Owned<nn::Layer> model_of(const Case& which, bool is_half) {
+  auto model = models::make_model(which.config);
+  if (is_half) {  // the numbers that a drawn one has, near enough
+    for (const nn::Parameter& parameter : model->parameters()) {
+      if (parameter.name.ends_with("bias")) {
+        nn::constant_(parameter.tensor, 0.0);
+      } else if (parameter.tensor.rank() == 1) {
+        nn::constant_(parameter.tensor, 1.0);
+      } else {
+        nn::normal_(parameter.tensor, 0.0, 0.02);
+      }
+    }
+  }
+  model->eval();
+  return model;
+}
 
 models::PretrainedConfig gpt2_small() {
   return models::GptOptions{};
@@ -78,10 +110,9 @@ class Text {
   std::vector<std::int64_t> tokens_;
 };
 
-Row row_of(const Case& which, std::int64_t samples, int threads,
-           bool is_quick) {
-  const auto model = models::make_model(which.config);
-  model->eval();
+Row row_of(const Case& which, std::int64_t samples, int threads, bool is_quick,
+           bool is_half) {
+  const auto model = model_of(which, is_half);
   const NoGrad no_grad;
   Text text(*model, samples, is_quick ? 32 : 256);
   const Bytes bytes = model->parameter_bytes() + text.cache_bytes();
@@ -115,7 +146,10 @@ std::vector<Row> rows_of(const Arguments& arguments, int threads) {
       continue;
     }
     for (const std::int64_t samples : {1, 4, 8}) {
-      rows.push_back(row_of(which, samples, threads, arguments.quick));
+      for (const bool is_half : {false, true}) {
+        rows.push_back(row_of(is_half ? halved(which) : which, samples, threads,
+                              arguments.quick, is_half));
+      }
     }
   }
   return rows;

@@ -49,15 +49,8 @@ void add_numbers(CLI::App& command, SampleSettings& settings) {
       ->type_name("N");
 }
 
-}  // namespace
-
-void add_sample_options(CLI::App& command, SampleSettings& settings) {
-  command
-      .add_option(
-          "--load", settings.load,
-          "a checkpoint that neap train saved; with --from, its weights "
-          "(default none)")
-      ->type_name("FILE");
+// The model of a folder, and what is added to it.
+void add_pretrained_options(CLI::App& command, SampleSettings& settings) {
   command
       .add_option("--from", settings.from,
                   "a folder of Hugging Face's with a language model and its "
@@ -75,6 +68,18 @@ void add_sample_options(CLI::App& command, SampleSettings& settings) {
                   "(default f32)")
       ->type_name("WIDTH")
       ->check(CLI::IsMember({"f32", "file"}));
+}
+
+}  // namespace
+
+void add_sample_options(CLI::App& command, SampleSettings& settings) {
+  command
+      .add_option(
+          "--load", settings.load,
+          "a checkpoint that neap train saved; with --from, its weights "
+          "(default none)")
+      ->type_name("FILE");
+  add_pretrained_options(command, settings);
   command
       .add_option("--prompt", settings.prompt,
                   "the text to continue (default nothing)")

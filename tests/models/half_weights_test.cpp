@@ -83,8 +83,8 @@ class HalfWeightsTest : public ::testing::TestWithParam<const char*> {
   Tensor targets_ = randint(0, kVocab, {4, 8});
 };
 
-// Of a tensor's elements, whatever their type.
-Bytes matrix_elements(const nn::Module& model, DType dtype) {
+// The elements of all parameters of a dtype.
+Bytes elements_in(const nn::Module& model, DType dtype) {
   Bytes elements = 0;
   for (const nn::Parameter& parameter : model.parameters()) {
     elements += parameter.tensor.dtype() == dtype
@@ -100,8 +100,8 @@ TEST_P(HalfWeightsTest, TakesTwoBytesForAnElementOfAMatrix) {
   const Bytes wide_bytes = domain_->stats().live - before;
   const auto half = read(true);
   const Bytes half_bytes = domain_->stats().live - before - wide_bytes;
-  const Bytes elements = matrix_elements(*half, bf16);
-  EXPECT_GT(elements, matrix_elements(*half, f32));
+  const Bytes elements = elements_in(*half, bf16);
+  EXPECT_GT(elements, elements_in(*half, f32));
   EXPECT_EQ(half->parameter_count(), wide->parameter_count());
   EXPECT_EQ(half->parameter_bytes(), wide->parameter_bytes() - 2 * elements);
   EXPECT_LT(half_bytes, wide_bytes);
@@ -307,7 +307,7 @@ TEST_F(HalfWeightsRefusalTest, WhatHasNoSuchFormIsNamed) {
 TEST_F(HalfWeightsRefusalTest, WeightsInF32StayThat) {
   const auto model =
       from_pretrained(NEAP_MODELS_GOLDEN "/gpt2", {.keep_half = true}).value();
-  EXPECT_EQ(matrix_elements(*model, bf16), 0);
+  EXPECT_EQ(elements_in(*model, bf16), 0);
 }
 
 TEST_F(HalfWeightsRefusalTest, AnAdapterIsNotMergedIntoThem) {
