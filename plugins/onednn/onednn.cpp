@@ -178,7 +178,7 @@ bool accepts(const Args& args) noexcept {
   try {
     const Product x = kProductOf(args);
     if (!is_plain(x) || precision_of(args.attrs) != Precision::kF32 ||
-        args.in[1].dtype != f32) {
+        args.in[0].dtype != f32 || args.in[1].dtype != f32) {
       return false;
     }
     const int threads = args.executor != nullptr ? args.executor->threads() : 1;
