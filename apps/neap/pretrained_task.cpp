@@ -188,9 +188,7 @@ Result<models::PretrainedConfig> look_at_pretrained(const TrainSettings& s,
         return look_at_config(s, classes);
       })
       .and_then([&](models::PretrainedConfig&& config) {
-        return Result<void>()
-            .and_then(
-                [&] { return models::check_weights(s.from, config, options); })
+        return models::check_weights(s.from, config, options)
             .and_then([&] { return look_at_adapter(config, s); })
             .map([&] { return config; });
       });
