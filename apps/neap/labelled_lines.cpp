@@ -103,6 +103,10 @@ class LabelledLines::Reader {
       : path_(path), tokenizer_(tokenizer), block_(block) {}
 
   Result<void> read(std::string_view content) {
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    if (content.starts_with(kByteOrderMark)) {
+      content.remove_prefix(kByteOrderMark.size());
+    }
     for (std::int64_t number = 1; !content.empty(); ++number) {
       const std::size_t end = std::min(content.find('\n'), content.size());
       const std::string_view line = content.substr(0, end);
@@ -144,6 +148,16 @@ class LabelledLines::Reader {
       return refuse(FailureKind::kCorrupt, number, fault);
     }
     auto ids = tokenizer_.encode(line.text);
+    if (ids.empty()) {
+      return refuse(FailureKind::kMismatch, number,
+                    "its text has no token, nor has the tokenizer any for an "
+                    "empty one");
+    }
+    if (!labels_.empty() && line.label.is_text != labels_[0].is_text) {
+      return refuse(FailureKind::kCorrupt, number,
+                    "its label is not of the kind of the first: texts and "
+                    "numbers do not go together");
+    }
     if (static_cast<std::int64_t>(ids.size()) > block_) {
       ++out_.cut_;
       if (!cut(line.text, ids)) {
@@ -181,13 +195,8 @@ class LabelledLines::Reader {
   Result<void> number_by_order() {
     memory::Vector<const Label*> sorted{
         memory::Allocator<const Label*>(memory::Category::kData)};
-    for (std::size_t i = 0; i < labels_.size(); ++i) {
-      if (labels_[i].is_text != labels_[0].is_text) {
-        return refuse(FailureKind::kCorrupt, numbers_[i],
-                      "its label is not of the kind of the first: texts and "
-                      "numbers do not go together");
-      }
-      sorted.push_back(&labels_[i]);
+    for (const Label& label : labels_) {
+      sorted.push_back(&label);
     }
     const auto key = [](const Label* label) { return label->key(); };
     std::ranges::sort(sorted, {}, key);

@@ -42,9 +42,18 @@ bool read_channels(JsonConfig& config, std::string_view key,
 
 void check_statistics(JsonConfig& config, const ImageForm& form) {
   constexpr double kLeast = 1e-6;
+  constexpr double kMost = 1e6;  // pixels are from 0 to 1
   if (!std::ranges::all_of(form.deviation,
                            [](double value) { return value >= kLeast; })) {
     config.complain("a deviation is not positive");
+  }
+  for (const auto& values : {form.mean, form.deviation}) {
+    for (const double value : values) {
+      if (!(std::abs(value) <= kMost)) {
+        config.complain(fmt::format(
+            "{} is no mean or deviation of pixels from 0 to 1", value));
+      }
+    }
   }
 }
 

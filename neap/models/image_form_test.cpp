@@ -83,6 +83,8 @@ TEST_F(ImageFormTest, RefusesWhatCannotBeDone) {
   refuse(R"({"size": {"height": 32, "width": 30}})", "other than a square");
   refuse(R"({"size": [32]})", "size is");
   refuse(R"({"image_std": [0.5, 0.5, 0]})", "not positive");
+  refuse(R"({"image_mean": [0.5, 1e300, 0.5]})", "no mean or deviation");
+  refuse(R"({"image_std": [0.5, 1e300, 0.5]})", "no mean or deviation");
   refuse(R"({"image_mean": [0.5, 1e999, 0.5]})", "image_mean is");
   refuse(R"({"image_mean": [[0.5], 0.5, 0.5]})", "image_mean is");
   refuse(R"({"image_mean": []})", "image_mean has 0 numbers");

@@ -113,6 +113,10 @@ class RunTest(LineToolTest):
             self.train("--steps", 1, "--save", run)
             self.write_lines([{"text": "a tide", "label": count - 1}])
             self.measured("--load", run)
+        self.write_lines([{"text": "a tide", "label": label}
+                          for label in (1, "1")])
+        self.refused(DATA, "eval", *self.options(), "--load", run,
+                     says="line 2: its label is not of the kind of the first")
         self.write_lines([{"text": "a gale at night", "label": "odd"}])
         self.refused(DATA, "eval", *self.options(), "--load", run,
                      says="line 1: the label odd is none that")
@@ -268,6 +272,12 @@ class RunTest(LineToolTest):
                      says="in another order: rough, calm; train it")
         self.train("--steps", 1)
 
+    def test_a_byte_order_mark_is_no_part_of_the_first_line(self):
+        plain = self.train("--steps", 2)
+        self.lines.write_bytes(b"\xef\xbb\xbf" + self.lines.read_bytes())
+        self.assertEqual(self.train("--steps", 2)["state_hash"],
+                         plain["state_hash"])
+
     def test_numbers_are_labels_too(self):
         self.write_lines([{"label": index % 3 * 10 - 10, "text": "a tide",
                            "more": [{"x": 1}]} for index in range(30)])
@@ -302,6 +312,13 @@ class RefusedTest(LineToolTest):
         for content in ("", "\n \n"):
             self.lines.write_text(content)
             self.refused_run(says="has no line")
+        tokenizer = self.model / "tokenizer.json"
+        whole = tokenizer.read_text()
+        bare = {**json.loads(whole), "post_processor": None}
+        tokenizer.write_text(json.dumps(bare))
+        self.write_lines([good, {"text": "", "label": "rough"}])
+        self.refused_run(says="line 2: its text has no token")
+        tokenizer.write_text(whole)
         self.lines.write_bytes(b'{"text": "\xff", "label": 1}\n')
         self.refused_run(says="line 1: ")
         self.write_lines([good, {**good, "label": "rough"}])

@@ -202,6 +202,12 @@ TEST_F(HalfWeightsTest, OtherOperandsInBf16AreRefusedByName) {
         ops::matmul_add(randn({4, 6}), half_of({4, 5}), transpose(w));
       }),
       "matmul_add: a is bf16 beside c of f32; b alone may be, beside f32");
+  Tensor trained = half_of({5, 6});
+  requires_grad_(trained);
+  EXPECT_NE(refusal_of([&] {
+              ops::matmul_add(randn({4, 6}), randn({4, 5}), trained);
+            }).find("b is bf16 and requires a gradient"),
+            std::string::npos);
 }
 
 TEST_F(HalfWeightsTest, ProductsInBf16RefuseIt) {
@@ -210,6 +216,10 @@ TEST_F(HalfWeightsTest, ProductsInBf16RefuseIt) {
     GTEST_SKIP() << "no dot products of bf16 here";
   }
   const UsePrecision guard(Precision::kBf16);
+  EXPECT_NE(refusal_of([&] {
+              ops::matmul_add(randn({4, 6}), randn({4, 5}), half_of({5, 6}));
+            }).find("which products in bf16 do not take"),
+            std::string::npos);
   EXPECT_NE(refusal_of([&] {
               linear(randn({4, 5}), half_of({6, 5}));
             }).find("which products in bf16 do not take"),

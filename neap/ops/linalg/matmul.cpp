@@ -155,6 +155,7 @@ const Op kMatmulAdd{
               }}};
 
 Tensor matmul_add(const Operand& c, const Operand& a, const Operand& b) {
+  check_half_weight("matmul_add", "b", tensor_of("matmul_add", b));
   return graph::apply(kMatmulAdd, {c, a, b}, product_attrs());
 }
 
