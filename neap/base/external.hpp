@@ -22,9 +22,9 @@ namespace neap::base {
 /// "thread stacks".
 NEAP_API void add_external(const char* name, Bytes bytes) noexcept;
 
-/// The main stack and the C library's heap may come to 2 MiB. A program
-/// that has more than half of it resident at start-up is given a MiB on top of
-/// what it has, rounded up to whole MiB.
+/// The main stack and the C library's heap may come to 2 MiB. A program that
+/// has more than five eighths of it resident at start-up is given 3/4 of a MiB
+/// on top of what it has, rounded up to whole MiB.
 inline constexpr Bytes kExternalAllowance = 2 * kMiB;
 
 /// Modules, and the allowance or more, as worked out at the first call, which
