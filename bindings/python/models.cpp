@@ -154,9 +154,11 @@ void bind_adapters(nb::module_& m) {
       "Adds the folder's adapter to the weights of a model without one.");
 }
 
-Ids encode(const text::Tokenizer& self, std::string_view words, bool special) {
+Ids encode(const text::Tokenizer& self, std::string_view words, bool special,
+           bool truncate, bool pad) {
   const Unlocked unlocked;
-  const auto ids = self.encode(words, {.add_special_tokens = special});
+  const auto ids = self.encode(
+      words, {.add_special_tokens = special, .truncate = truncate, .pad = pad});
   return {ids.begin(), ids.end()};
 }
 
@@ -172,7 +174,9 @@ void bind_tokenizer(nb::module_& m) {
           },
           nb::arg("path"))
       .def("encode", &encode, nb::arg("text"), nb::kw_only(),
-           nb::arg("add_special_tokens") = true)
+           nb::arg("add_special_tokens") = true, nb::arg("truncate") = false,
+           nb::arg("pad") = false,
+           "The ids of a text; truncate and pad: as the file says.")
       .def(
           "decode",
           [](const Tokenizer& self, const Ids& ids, bool skip) {

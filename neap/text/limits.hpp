@@ -14,6 +14,8 @@ inline constexpr Bytes kMostJson = 256 * kMiB;
 inline constexpr int kMostLevels = 8;  // of sequences in sequences
 inline constexpr std::size_t kMostSteps = 64;
 inline constexpr std::int64_t kMostId = 16'777'215;
+inline constexpr std::int64_t kMostIds = std::int64_t{1} << 62U;
+inline constexpr std::int64_t kMostPadded = 1 << 20;  // ids of a text
 inline constexpr std::size_t kLongestToken = 4096;  // bytes
 
 inline void check_steps(std::size_t count, std::string_view where) {

@@ -100,10 +100,16 @@ memory::Vector<std::int64_t> Tokenizer::encode(std::string_view text,
     append_lossy(lossy, text);
     text = lossy;
   }
+  const std::size_t begin = ids.size();
   parts_->encode(text, ids);
-  if (options.add_special_tokens) {
-    ids.insert(ids.end(), parts_->around.back.begin(),
-               parts_->around.back.end());
+  const Ids none;
+  const Ids& back = options.add_special_tokens ? parts_->around.back : none;
+  if (options.truncate) {
+    parts_->truncation.apply(ids, begin, begin + back.size());
+  }
+  ids.insert(ids.end(), back.begin(), back.end());
+  if (options.pad) {
+    parts_->padding.apply(ids);
   }
   return ids;
 }

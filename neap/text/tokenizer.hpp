@@ -4,8 +4,7 @@
 // byte-level BPE (GPT-2, Llama 3, Qwen2), BPE with a token for each byte (Llama
 // 2, Mistral) and WordPiece (BERT), with their normalizers, pre-tokenizers,
 // post-processors and decoders. What a file asks for and this does not have is
-// refused when it is opened, by name; padding and truncation, which are about
-// batches, are among it.
+// refused when it is opened, by name.
 //
 // A tokenizer owns its memory, which is of the domain in which it was opened.
 // It is read-only: any number of threads may encode and decode at once.
@@ -25,6 +24,11 @@ namespace neap::text {
 struct EncodeOptions {
   /// With those that the file's post-processor puts around a text ([CLS], <s>).
   bool add_special_tokens = true;
+  /// With what the file's `truncation` says; without one, nothing is cut.
+  bool truncate = false;
+  /// With what the file's `padding` says: up to its fixed length or multiple.
+  /// The longest of a batch is not known here.
+  bool pad = false;
 };
 
 struct DecodeOptions {

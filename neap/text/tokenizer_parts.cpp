@@ -19,12 +19,10 @@ TokenizerParts::TokenizerParts(JsonValue json) {
       around = Template::read(value);
     } else if (key == "decoder") {
       decoder = Decoder::read(value);
-    } else if (key == "truncation" || key == "padding") {
-      if (!value.is_null()) {
-        refuse(FailureKind::kUnsupported,
-               "{} is not done here: make it null, and cut ids where you need",
-               key);
-      }
+    } else if (key == "truncation") {
+      truncation = Truncation::read(value);
+    } else if (key == "padding") {
+      padding = Padding::read(value);
     } else if (key == "version") {
       const memory::String version = value.string();
       if (version != "1.0") {
@@ -46,6 +44,11 @@ TokenizerParts::TokenizerParts(JsonValue json) {
   added.build(normalizer);
   check_ids(around.front);
   check_ids(around.back);
+  truncation.check(around.front.size() + around.back.size());
+  if (padding.id() >= 0 && table_of(padding.id()) == nullptr) {
+    refuse(FailureKind::kCorrupt, "padding: there is no token {}",
+           padding.id());
+  }
 }
 
 void TokenizerParts::check_ids(const Ids& ids) const {

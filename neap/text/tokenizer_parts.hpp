@@ -6,6 +6,7 @@
 #include "neap/text/added_tokens.hpp"
 #include "neap/text/decoder.hpp"
 #include "neap/text/json_value.hpp"
+#include "neap/text/length.hpp"
 #include "neap/text/model.hpp"
 #include "neap/text/normalizer.hpp"
 #include "neap/text/pre_tokenizer.hpp"
@@ -29,6 +30,8 @@ class TokenizerParts {
   PreTokenizer pre_tokenizer;
   memory::Owned<Model> model;
   Template around;
+  Truncation truncation;
+  Padding padding;
   Decoder decoder;
 
  private:
