@@ -9,11 +9,11 @@
 namespace neap::app {
 namespace {
 
-constexpr int kMostRounds = 64;
+constexpr int kExactRounds = 8;
+constexpr int kMostRounds = 2 * kExactRounds;
 
 bool is_better(const Rehearsal& now, const WithinBudget& out) {
-  return now.fitting.is_away() &&
-         (!out.is_met() || now.fitting.extra < out.rehearsal.fitting.extra);
+  return !out.is_met() || now.fitting.extra < out.rehearsal.fitting.extra;
 }
 
 // With weights that are made in memory, or in the file.
@@ -48,8 +48,12 @@ Result<void> try_states_with(const TrainSettings& settings, bool born_away,
       return {};  // it was refused before the step was made, as the model is
     }
     // Memory beside the step (of a save) is asked for after its plan, and is
-    // the same for all plans: none that needs more than this fits.
-    limited.step_budget -= *lacks;
+    // the same for all plans: none that needs more than this fits. Where it
+    // is asked for in many parts, so many rounds would take too long.
+    const Bytes least = round < kExactRounds
+                            ? 0
+                            : settings.budget / 1024 << (round - kExactRounds);
+    limited.step_budget -= std::max(*lacks, least);
   }
   return {};
 }
@@ -61,7 +65,8 @@ bool keeps_in_memory(const TrainSettings& settings) {
 }
 
 Result<void> try_states(const TrainSettings& settings, WithinBudget& out) {
-  if (settings.spill.empty() || keeps_in_memory(settings)) {
+  if (settings.spill.empty() || keeps_in_memory(settings) ||
+      (out.is_met() && out.rehearsal.fitting.extra == 0)) {
     return {};
   }
   auto done = try_states_with(settings, false, out);

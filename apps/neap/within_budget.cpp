@@ -189,7 +189,7 @@ class ArenaSearch {
     }
   }
 
-  // Of a plan for which memory did not suffice.
+  // The arena of a plan for which memory did not suffice.
   Result<Bytes> arena_of(const TrainSettings& limited) const {
     const auto found = rehearse_in(limited, limited.arena_limit);
     if (!found) {

@@ -36,7 +36,7 @@ class PlanBook {
   /// step has had a plan of it before. THROWS: PlanFileError; IoError; as
   /// fitted().
   Program planned(const Program& traced, const ArenaLimit& limit);
-  /// Of that limit, as Fitted::spare.
+  /// The spare bytes of that limit (Fitted::spare).
   Bytes spare() const noexcept { return spare_; }
 
   /// The arena of that program, once it is planned. A new plan is now ready to

@@ -274,7 +274,7 @@ void StepCore::lower_until_placed(Entry& entry,
   }
 }
 
-// What a budget leaves for a program and its arena.
+// The bytes that a budget leaves for a program and its arena.
 Bytes StepCore::left_within(Bytes budget) const {
   arenas_.domain().trim();
   const memory::Stats stats = arenas_.domain().stats();
