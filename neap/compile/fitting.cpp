@@ -50,8 +50,9 @@ MostAway most_away(const Program& program, const CompileOptions& options,
                                     : most_away(program, options.spill);
 }
 
-// Cuts make long programs, for which a budget may have no memory. It may have
-// it for the whole batch, which is always tried.
+// Cuts make long programs, for which a budget may have no memory, and it may
+// have none for a further choice. It may have it for the whole batch, which is
+// always tried.
 void within_memory(bool is_optional, base::FunctionRef<void()> attempt) {
   try {
     attempt();
@@ -208,8 +209,9 @@ class Trials {
          passes_for(away, most_, options_.passes, cuts_, limit_)) {
       // Beside what state leaves, single calls gain little.
       if (away.percent == 0 || passes.fuse == options_.passes.fuse) {
-        within_memory(is_own_choice(passes, options_) || away.in_parts,
-                      [&] { run(passes, channel, away); });
+        const bool is_optional =
+            is_own_choice(passes, options_) || away.in_parts || best_;
+        within_memory(is_optional, [&] { run(passes, channel, away); });
       }
     }
   }

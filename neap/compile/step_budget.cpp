@@ -251,16 +251,19 @@ void StepCore::lower_until_placed(Entry& entry,
       return;
     } catch (const OutOfMemory& error) {
       asked = error.details();
-      may_go = entry.executor ? may_send_away(entry) : may_go;
-      const bool is_lowest = entry.executor && !may_go &&
-                             entry.executor->plan().space().bytes <= before;
-      if (!entry.traced || asked.reason != OutOfMemory::Reason::kBudget ||
-          is_lowest || !descent.refused(entry.executor.get(), asked, spare_)) {
+      if (!entry.traced || asked.reason != OutOfMemory::Reason::kBudget) {
         throw;
       }
     }
     if (arenas_.bytes() > before) {
-      arenas_.let_go();
+      arenas_.let_go();  // and leaves room to look for what may go
+    }
+    const Executor* refused = entry.executor.get();
+    may_go = refused != nullptr ? may_send_away(entry) : may_go;
+    if ((refused != nullptr && !may_go &&
+         refused->plan().space().bytes <= before) ||
+        !descent.refused(refused, asked, spare_)) {
+      throw OutOfMemory(asked);
     }
     drop(entry);  // its bookkeeping gives way to the next
     limit = descent.next(left_within(asked.budget),
