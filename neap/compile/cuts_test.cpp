@@ -40,21 +40,20 @@ TEST(CutsTest, ALimitIsWhatTheirOwnCallsLeave) {
   EXPECT_EQ(above(cuts, 1099, 1), 8U);  // 299 are left to them
 }
 
-TEST(CutsTest, ALimitSaysWhichAreLookedAtFirstAndNotWhichThereAre) {
+TEST(CutsTest, BesideWhatIsAwayThoseWithinItAreTriedToo) {
   const Cuts cuts = some_cuts();
-  const auto counts = [&](Bytes left) {
+  const auto counts = [&](bool has_more) {
     std::vector<std::uint32_t> out;
-    for (const Passes& some :
-         candidate_passes({}, cuts, [&](std::size_t) { return left; })) {
+    for (const Passes& some : candidate_passes(
+             {}, cuts, [](std::size_t) { return Bytes{600}; }, has_more)) {
       if (some.micro_batches != 0) {
         out.push_back(some.micro_batches);
       }
     }
     return out;
   };
-  EXPECT_EQ(counts(600), std::vector<std::uint32_t>({2, 4, 8}));
-  EXPECT_EQ(counts(499), std::vector<std::uint32_t>({4, 2, 8}));
-  EXPECT_EQ(counts(kUnlimited), std::vector<std::uint32_t>({2, 4, 8}));
+  EXPECT_EQ(counts(false), std::vector<std::uint32_t>({2}));
+  EXPECT_EQ(counts(true), std::vector<std::uint32_t>({2, 4}));
 }
 
 }  // namespace
