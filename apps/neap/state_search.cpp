@@ -9,12 +9,11 @@
 namespace neap::app {
 namespace {
 
-constexpr int kMostRounds = 8;
-constexpr double kLittle = 5.0;  // per cent: state stays in memory for so much
+constexpr int kExactRounds = 8;
+constexpr int kMostRounds = 2 * kExactRounds;
 
 bool is_better(const Rehearsal& now, const WithinBudget& out) {
-  return now.fitting.is_away() &&
-         (!out.is_met() || now.fitting.extra < out.rehearsal.fitting.extra);
+  return !out.is_met() || now.fitting.extra < out.rehearsal.fitting.extra;
 }
 
 // With weights that are made in memory, or in the file.
@@ -48,8 +47,13 @@ Result<void> try_states_with(const TrainSettings& settings, bool born_away,
     if (std::exchange(lacked, *lacks) == *lacks && now.peak == 0) {
       return {};  // it was refused before the step was made, as the model is
     }
-    // Memory beside the step (of a save) is asked for after its plan.
-    limited.step_budget -= std::max(*lacks, settings.budget / 1024 << round);
+    // Memory beside the step (of a save) is asked for after its plan, and is
+    // the same for all plans: none that needs more than this fits. Where it
+    // is asked for in many parts, so many rounds would take too long.
+    const Bytes least = round < kExactRounds
+                            ? 0
+                            : settings.budget / 1024 << (round - kExactRounds);
+    limited.step_budget -= std::max(*lacks, least);
   }
   return {};
 }
@@ -61,13 +65,12 @@ bool keeps_in_memory(const TrainSettings& settings) {
 }
 
 Result<void> try_states(const TrainSettings& settings, WithinBudget& out) {
-  const compiler::Fitting& before = out.rehearsal.fitting;
   if (settings.spill.empty() || keeps_in_memory(settings) ||
-      (out.is_met() && before.percent(before.extra) <= kLittle)) {
+      (out.is_met() && out.rehearsal.fitting.extra == 0)) {
     return {};
   }
   auto done = try_states_with(settings, false, out);
-  return done && !out.is_met() ? try_states_with(settings, true, out) : done;
+  return done ? try_states_with(settings, true, out) : done;
 }
 
 }  // namespace neap::app

@@ -15,8 +15,8 @@ bool keeps_in_memory(const TrainSettings& settings);
 
 /// Takes a plan with optimizer state, or with weights too, in the spill file
 /// into `out`, if the run fits for less time with it. Does nothing without such
-/// a file, where they have to stay, or where the budget was met for at most 5 %
-/// of the time. Fails as rehearse(). THROWS: OutOfMemory.
+/// a file, where they have to stay, or where the budget is met for no time.
+/// Fails as rehearse(). THROWS: OutOfMemory.
 Result<void> try_states(const TrainSettings& settings, WithinBudget& out);
 
 }  // namespace neap::app

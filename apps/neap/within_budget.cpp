@@ -23,10 +23,6 @@
 namespace neap::app {
 namespace {
 
-// Dry runs after one another: with calls that run again bookkeeping grows, and
-// the arena is to be lower by as much.
-constexpr int kMostRounds = 12;
-
 // The largest batch of which a run holds no more than the budget; 0: none.
 // What a run holds grows with the batch, nearly along a line.
 class BatchSearch {
@@ -142,130 +138,69 @@ std::string no_plan(Bytes arena) {
                      format_bytes_short(arena));
 }
 
-// A limit of the arena with which the run is within the budget: below those
-// that leave too little for the rest of it, above those that no plan meets.
+// The largest limit of the arena with which the run is within the budget. The
+// plans that are tried are those that cost less and less memory and more and
+// more time, the same whatever the budget, which says where they begin and
+// where they end: a larger one, then, never ends at a dearer plan.
 class ArenaSearch {
  public:
   ArenaSearch(const TrainSettings& settings, WithinBudget& out)
       : settings_(settings),
         out_(out),
-        room_(settings.budget - out.all_kept.external),
-        least_rest_(rest_of(out.all_kept)),
-        near_(out.all_kept.arena / 256),
-        too_high_(out.all_kept.arena) {}
+        room_(settings.budget - out.all_kept.external) {}
 
   Result<void> run() {
-    Bytes next = room_ - least_rest_;
-    for (int round = 0; round < kMostRounds && next > too_low_; ++round) {
-      const auto lacks = look_at(next);
-      if (!lacks) {
-        return tl::unexpected(lacks.error());
+    const Rehearsal& kept = out_.all_kept;
+    Bytes next = std::min(room_ - (kept.peak - kept.arena), kept.arena - 1);
+    while (next > 0) {
+      const auto arena = look_at(next);
+      if (!arena) {
+        return tl::unexpected(arena.error());
       }
-      if (out_.is_met()) {
-        return try_higher();
-      }
-      if (*lacks == kUnlimited || too_high_ - too_low_ <= near_) {
+      if (out_.is_met() || *arena == 0) {
         break;
       }
-      // A refused request may be the first of many.
-      next = too_high_ - std::max(*lacks, near_ << round);
+      next = std::min(next, *arena) - 1;
     }
-    return try_curve();
+    return {};
   }
 
  private:
-  static Bytes rest_of(const Rehearsal& r) { return r.peak - r.arena; }
-
-  // A run with fewer calls again may leave more for the arena than was thought.
-  Result<void> try_higher() {
-    constexpr int kMostTries = 4;
-    const Bytes tried = out_.arena_limit;
-    Bytes next = std::min(room_ - rest_of(out_.rehearsal), too_high_ - near_);
-    for (int i = 0; i < kMostTries && next > tried + tried / 128; ++i) {
-      const auto lacks = look_at(next);
-      if (!lacks) {
-        return tl::unexpected(lacks.error());
-      }
-      if (*lacks <= 0) {
-        break;
-      }
-      next -= *lacks;
-    }
-    out_.why_not.clear();
-    return {};
-  }
-
-  // Tries arenas that there are plans for, one by one: the memory of a run
-  // beside its arena changes with the plan, for small steps by as much as the
-  // arena.
-  Result<void> try_curve() {
-    constexpr std::size_t kMostPoints = 24;
-    TrainSettings bounded = settings_;
-    bounded.arena_limit = room_ - least_rest_ + books();
-    if (bounded.arena_limit <= too_low_) {
-      return {};
-    }
-    const auto curve = fit_curve(bounded, settings_.batch);
-    if (!curve) {
-      return tl::unexpected(curve.error());
-    }
-    const std::string why_not = out_.why_not;
-    for (std::size_t i = 1; i < curve->size();
-         i += curve->size() / kMostPoints + 1) {
-      const auto lacks = look_at((*curve)[i].arena);
-      if (!lacks) {
-        return tl::unexpected(lacks.error());
-      }
-      if (out_.is_met()) {
-        return {};
-      }
-    }
-    out_.why_not = why_not;
-    return {};
-  }
-
-  // By so much at the most a plan may hold less beside its arena than another.
-  Bytes books() const {
-    const auto& all = out_.all_kept.by_category;
-    const auto found =
-        std::ranges::find(all, memory::name_of(memory::Category::kGraph),
-                          &Rehearsal::Named::value_type::first);
-    return found == all.end() ? 0 : found->second;
-  }
-
-  // The bytes that the run lacks; kUnlimited where no plan has so small an
-  // arena.
+  // The arena of the plan; 0: there is none.
   Result<Bytes> look_at(Bytes limit) {
     TrainSettings limited = settings_;
     limited.arena_limit = limit;
     try {
       Rehearsal now;
       auto lacks = lacking(limited, now);
-      if (now.peak > 0) {
-        least_rest_ = std::min(least_rest_, rest_of(now));
+      if (!lacks) {
+        return lacks;
       }
-      if (lacks && *lacks > 0) {
-        too_high_ = now.peak > 0 ? now.arena : limit;
-      } else if (lacks) {
+      if (*lacks <= 0) {
         out_.rehearsal = std::move(now);
         out_.arena_limit = limit;
         out_.why_not.clear();
+        return out_.rehearsal.arena;
       }
-      return lacks;
+      return now.peak > 0 ? now.arena : arena_of(limited);
     } catch (const PlanError&) {
       out_.why_not = no_plan(limit);
-      too_low_ = limit;
-      return kUnlimited;
+      return 0;
     }
+  }
+
+  // The arena of a plan for which memory did not suffice.
+  Result<Bytes> arena_of(const TrainSettings& limited) const {
+    const auto found = rehearse_in(limited, limited.arena_limit);
+    if (!found) {
+      return tl::unexpected(found.error());
+    }
+    return *found ? (*found)->arena : 0;
   }
 
   const TrainSettings& settings_;
   WithinBudget& out_;
-  Bytes room_;        // for all that a run holds
-  Bytes least_rest_;  // of what runs held beside their arenas
-  Bytes near_;        // arenas do not differ by less
-  Bytes too_high_;
-  Bytes too_low_ = 0;
+  Bytes room_;  // for all that a run holds
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
 #include "neap/budget/chain_seed.hpp"
@@ -17,6 +18,8 @@ constexpr int kMostFailures = 4;
 // Fewer calls than these are walked with all rankings.
 constexpr std::size_t kFewCalls = 600;
 constexpr std::int64_t kAllRankings = 50;
+// The search ends with the first schedule that it finds.
+constexpr std::int64_t kAnyPrice = std::numeric_limits<std::int64_t>::max() - 1;
 
 // 2^(30 - k/32)
 constexpr std::array<std::int64_t, 32> kParts = {
@@ -55,21 +58,46 @@ std::int64_t walks_down(const Problem& problem, const LadderOptions& options) {
   return std::min(is_twice ? 2 * walks : walks, options.search.walks);
 }
 
-// The cheaper of what walks find and of the schedules by checkpoints.
-std::optional<Found> first_found(const Problem& problem,
-                                 const ChainSeeds& seeds, std::int64_t target,
-                                 std::int64_t walks) {
-  const std::optional<Found> seed = seeds.within(target);
-  return search(problem, target, {.walks = walks}, seed ? &*seed : nullptr);
-}
+// Way down from rung to rung.
+class Climb {
+ public:
+  /// LIFETIME: both outlive it.
+  Climb(const Problem& problem, const LadderOptions& options)
+      : problem_(problem),
+        seeds_(problem),
+        walks_(walks_down(problem, options)) {}
 
-// Down, by a few walks each, to where nothing is found any more.
+  /// The cheaper of what a few walks find and of the schedules by checkpoints.
+  std::optional<Found> cheapest(std::int64_t target) const {
+    return found(target, 0);
+  }
+  /// Whether cheapest() has one, at the first that is found.
+  bool has_any(std::int64_t target) const {
+    return found(target, kAnyPrice).has_value();
+  }
+
+ private:
+  std::optional<Found> found(std::int64_t target,
+                             std::int64_t good_enough) const {
+    const std::optional<Found> seed = seeds_.within(target);
+    return search(problem_, target,
+                  {.walks = walks_, .good_enough = good_enough},
+                  seed ? &*seed : nullptr);
+  }
+
+  const Problem& problem_;
+  ChainSeeds seeds_;
+  std::int64_t walks_;
+};
+
+// Down to where nothing is found any more. That is looked for from the full
+// memory on, whatever the largest target that is asked for, so that the rungs
+// below it are the same for each.
 memory::Vector<Rung> climb_down(const Problem& problem,
                                 const LadderOptions& options) {
   const std::int64_t full = full_memory(problem);
-  const ChainSeeds seeds(problem);
+  const Climb climb(problem, options);
   memory::Vector<Rung> rungs;
-  std::int64_t lowest_peak = full;  // of the schedule of the latest rung
   int failures = 0;
   std::int64_t last = full + 1;
   for (std::int32_t k = 0; failures < kMostFailures; k += options.step) {
@@ -77,20 +105,23 @@ memory::Vector<Rung> climb_down(const Problem& problem,
     if (target < std::max<std::int64_t>(options.least, 1)) {
       break;
     }
-    if (target > options.most || std::exchange(last, target) == target) {
-      continue;  // the latter where they are small
+    if (std::exchange(last, target) == target) {
+      continue;  // where they are small
     }
-    std::optional<Found> found =
-        first_found(problem, seeds, target, walks_down(problem, options));
-    if (!found && !rungs.empty() && lowest_peak <= target) {
-      found = rungs.back().found;
-      found->start.reset();
-    }
-    failures = found ? 0 : failures + 1;
-    if (found) {
-      lowest_peak = evaluate(problem, found->schedule).peak;
+    bool is_found = false;
+    if (target > options.most || options.lowest_only) {
+      is_found = climb.has_any(target);
+      if (is_found && options.lowest_only) {
+        rungs.assign(1, {.target = target, .found = {}, .peak = 0});
+      }
+    } else if (std::optional<Found> found = climb.cheapest(target)) {
+      is_found = true;
       rungs.push_back({.target = target, .found = std::move(*found)});
     }
+    failures = is_found ? 0 : failures + 1;
+  }
+  if (options.lowest_only && !rungs.empty()) {
+    rungs.front().found = *climb.cheapest(rungs.front().target);
   }
   return rungs;
 }
@@ -101,9 +132,6 @@ memory::Vector<Rung> ladder(const Problem& problem,
                             const LadderOptions& options) {
   memory::Vector<Rung> rungs = climb_down(problem, options);
   std::reverse(rungs.begin(), rungs.end());
-  if (options.lowest_only && !rungs.empty()) {
-    rungs.resize(1);
-  }
   // Up, each from the one below.
   for (std::size_t i = 0; i < rungs.size(); ++i) {
     Found* const below = i == 0 ? nullptr : &rungs[i - 1].found;

@@ -67,14 +67,6 @@ const MicroBatches* Cuts::above(LeftBeside left) const {
   return found;
 }
 
-const MicroBatches* Cuts::within(LeftBeside left) const {
-  const auto found =
-      std::ranges::find_if(micro_batches, [&](const MicroBatches& some) {
-        return some.is_searched && some.arena <= left(some.calls);
-      });
-  return found == micro_batches.end() ? nullptr : &*found;
-}
-
 Cuts cuts_of(const Program& traced, const CompileOptions& options,
              Bytes arena) {
   Cuts out{.heads = head_pieces(traced, options.passes, arena),

@@ -31,11 +31,10 @@ struct Cuts {
   /// Numbers of pieces of time of recurrent layers.
   memory::Vector<std::uint32_t> time;
 
-  /// The micro-batches in which calls run again to meet a limit: the most of
-  /// them that are above it, so that few calls have to. nullptr: none.
+  /// The micro-batches in which calls most likely run again to meet a limit:
+  /// the most of them that are above it, so that few calls have to. nullptr:
+  /// none.
   const MicroBatches* above(LeftBeside left) const;
-  /// The fewest that are within it and may be searched. nullptr: none.
-  const MicroBatches* within(LeftBeside left) const;
   /// The passes for each of them, each call once.
   memory::Vector<Passes> kept(const Passes& passes) const;
 };

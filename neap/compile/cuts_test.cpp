@@ -40,20 +40,21 @@ TEST(CutsTest, ALimitIsWhatTheirOwnCallsLeave) {
   EXPECT_EQ(above(cuts, 1099, 1), 8U);  // 299 are left to them
 }
 
-TEST(CutsTest, BesideWhatIsAwayThoseWithinItAreTriedToo) {
+TEST(CutsTest, ALimitSaysWhichAreLookedAtFirstAndNotWhichThereAre) {
   const Cuts cuts = some_cuts();
-  const auto counts = [&](bool has_more) {
+  const auto counts = [&](Bytes left) {
     std::vector<std::uint32_t> out;
-    for (const Passes& some : candidate_passes(
-             {}, cuts, [](std::size_t) { return Bytes{600}; }, has_more)) {
+    for (const Passes& some :
+         candidate_passes({}, cuts, [&](std::size_t) { return left; })) {
       if (some.micro_batches != 0) {
         out.push_back(some.micro_batches);
       }
     }
     return out;
   };
-  EXPECT_EQ(counts(false), std::vector<std::uint32_t>({2}));
-  EXPECT_EQ(counts(true), std::vector<std::uint32_t>({2, 4}));
+  EXPECT_EQ(counts(600), std::vector<std::uint32_t>({2, 4, 8}));
+  EXPECT_EQ(counts(499), std::vector<std::uint32_t>({4, 2, 8}));
+  EXPECT_EQ(counts(kUnlimited), std::vector<std::uint32_t>({2, 4, 8}));
 }
 
 }  // namespace

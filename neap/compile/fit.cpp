@@ -46,24 +46,8 @@ FitCurve fit_curve(const Program& traced, const CompileOptions& options) {
     }
   }
   const auto all = [](std::size_t) { return kUnlimited; };
-  for (const Passes& passes :
-       candidate_passes(options.passes, cuts, all, false)) {
+  for (const Passes& passes : candidate_passes(options.passes, cuts, all)) {
     Ordered(traced, options, passes, channel).for_each_within(limit, add);
-  }
-  for (const MicroBatches& some : cuts.micro_batches) {
-    Passes passes = options.passes;
-    passes.copy_again = false;
-    passes.micro_batches = some.count;
-    const auto add_if_taken = [&](const Candidate& found) {
-      const auto left = [&](std::size_t) { return found.arena; };
-      if (cuts.above(left) == &some) {
-        add(found);
-      }
-    };
-    if (some.is_searched) {
-      Ordered(traced, options, passes, channel)
-          .for_each_within(limit, add_if_taken);
-    }
   }
   if (options.costs) {
     options.costs->save();

@@ -38,7 +38,8 @@ std::string why_not(const ArenaLimit& limit, Bytes left, Bytes least,
       away == 0 ? std::string()
                 : fmt::format(" with {} of its state and weights in a file",
                               format_bytes(away)),
-      format_bytes(least), format_bytes(limit.budget - left + least));
+      format_bytes(least),
+      format_bytes(std::max(limit.budget - left + least, limit.would_do)));
 }
 
 // The arena gets the memory of what is away, where the limit is what a budget
@@ -49,8 +50,9 @@ MostAway most_away(const Program& program, const CompileOptions& options,
                                     : most_away(program, options.spill);
 }
 
-// Cuts make long programs, for which a budget may have no memory. It may have
-// it for the whole batch, which is always tried.
+// Cuts make long programs, for which a budget may have no memory, and it may
+// have none for a further choice. It may have it for the whole batch, which is
+// always tried.
 void within_memory(bool is_optional, base::FunctionRef<void()> attempt) {
   try {
     attempt();
@@ -68,10 +70,9 @@ memory::Vector<Passes> passes_for(const Away& away, const MostAway& most,
                                   const ArenaLimit& limit) {
   const Bytes bytes = most.states + (away.has_weights ? most.weights : 0);
   const Bytes gone = bytes / 100 * away.percent;
-  return candidate_passes(
-      passes, cuts,
-      [&](std::size_t calls) { return limit.beside_calls(calls, gone); },
-      away.percent != 0);
+  return candidate_passes(passes, cuts, [&](std::size_t calls) {
+    return limit.beside_calls(calls, gone);
+  });
 }
 
 bool is_own_choice(const Passes& passes, const CompileOptions& options) {
@@ -129,9 +130,20 @@ class Refusal {
     }
     return is_less;
   }
+  // The more micro-batches, the lower they come.
+  bool is_lowest(const Passes& passes) const {
+    const auto& all = cuts_.micro_batches;
+    const auto last = std::ranges::find_if(all.rbegin(), all.rend(),
+                                           &MicroBatches::is_searched);
+    return passes.micro_batches == options_.passes.micro_batches ||
+           (last != all.rend() && passes.micro_batches == last->count);
+  }
   void look_at_all(const Away& away) {
     for (const Passes& passes :
          passes_for(away, most_, options_.passes, cuts_, limit_)) {
+      if (!is_lowest(passes)) {
+        continue;
+      }
       within_memory(is_own_choice(passes, options_) || away.in_parts, [&] {
         const Ordered ordered(traced_, options_, passes, channel_, away);
         if (look(ordered.program(), ordered.least())) {
@@ -197,8 +209,9 @@ class Trials {
          passes_for(away, most_, options_.passes, cuts_, limit_)) {
       // Beside what state leaves, single calls gain little.
       if (away.percent == 0 || passes.fuse == options_.passes.fuse) {
-        within_memory(is_own_choice(passes, options_) || away.in_parts,
-                      [&] { run(passes, channel, away); });
+        const bool is_optional =
+            is_own_choice(passes, options_) || away.in_parts || best_;
+        within_memory(is_optional, [&] { run(passes, channel, away); });
       }
     }
   }
@@ -241,14 +254,17 @@ class Trials {
   std::optional<Candidate> best_;
 };
 
-Fitted taken(Candidate&& found) {
+Fitted taken(Candidate&& found, const ArenaLimit& limit = {}) {
   const Fitting& how = found.program.fitting;
   found.record.limit = how.limit;
   found.record.arena = found.arena;
   found.record.price = how.price;
   found.record.extra = how.extra;
   found.record.bound = how.bound;
-  return {std::move(found.program), std::move(found.record)};
+  const Bytes left =
+      limit.without_bounds(found.calls, found.program.away_bytes());
+  return {std::move(found.program), std::move(found.record),
+          left - found.arena};
 }
 
 }  // namespace
@@ -329,7 +345,7 @@ Fitted choose(const Program& traced, CompileOptions& options,
   Candidate whole = all_kept(traced, options, options.passes);
   if (whole.arena <= limit.beside(whole.program)) {
     whole.program.fitting.limit = limit.bytes;
-    return taken(std::move(whole));
+    return taken(std::move(whole), limit);
   }
   const Cuts cuts = cuts_of(traced, options, whole.arena);
   options.spill = with_rates(options.spill);
@@ -340,14 +356,13 @@ Fitted choose(const Program& traced, CompileOptions& options,
   trials.run(channel, {});
   const bool in_parts = has_parts(most, options.spill);
   for (const Away& away : kAwayChoices) {
-    const bool is_resort = in_parts && !away.is_early && !away.in_parts;
     if ((away.has_weights ? most.weights != 0 : most.states != 0) &&
-        (in_parts || !away.in_parts) && (!is_resort || !trials.best())) {
+        (in_parts || !away.in_parts)) {
       trials.run(channel, away);
     }
   }
   std::optional<Candidate>& best = trials.best();
-  if (channel && (!best || whole.arena <= kFewPages)) {
+  if (channel) {
     trials.run(std::nullopt, {});
   }
   if (!best) {
@@ -357,8 +372,9 @@ Fitted choose(const Program& traced, CompileOptions& options,
                 .in_parts = in_parts});
   }
   best->program.fitting =
-      fitting_of(*best, whole.price, limit.beside(best->program));
-  return taken(std::move(*best));
+      fitting_of(*best, whole.price,
+                 limit.beside_calls(best->calls, best->program.away_bytes()));
+  return taken(std::move(*best), limit);
 }
 
 }  // namespace

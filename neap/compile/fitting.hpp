@@ -30,10 +30,13 @@ struct ArenaLimit {
   /// An arena of so many bytes is there anyway: no program's takes less.
   Bytes there = 0;
   /// The limit is what is left beside a program of so many calls, each with so
-  /// many bytes of bookkeeping: beside a shorter one there is more. 0: it is
-  /// the arena's alone.
+  /// many bytes of bookkeeping: beside a shorter one there is more. Calls count
+  /// once, whether or not they run again. 0: it is the arena's alone.
   std::size_t calls = 0;
   Bytes bytes_a_call = 0;
+  /// A budget of about so much would do for a lower program that was refused;
+  /// 0: none was.
+  Bytes would_do = 0;
 
   /// The bytes left for the arena of a program; below 0: they do not suffice.
   Bytes beside(const Program& program) const noexcept {
@@ -46,14 +49,14 @@ struct ArenaLimit {
   Bytes without_bounds(const Program& program) const noexcept {
     return without_bounds(program.calls.size(), program.away_bytes());
   }
+  Bytes without_bounds(std::size_t count, Bytes away) const noexcept {
+    const Bytes fewer = static_cast<Bytes>(calls) - static_cast<Bytes>(count);
+    return bytes == kUnlimited ? bytes : bytes + away + bytes_a_call * fewer;
+  }
 
  private:
   Bytes within_bounds(Bytes left) const noexcept {
     return left < there ? -1 : std::min(left, most);
-  }
-  Bytes without_bounds(std::size_t count, Bytes away) const noexcept {
-    const Bytes fewer = static_cast<Bytes>(calls) - static_cast<Bytes>(count);
-    return bytes == kUnlimited ? bytes : bytes + away + bytes_a_call * fewer;
   }
 };
 
@@ -73,6 +76,8 @@ NEAP_API Bytes written_a_day(const Fitting& fitting) noexcept;
 struct Fitted {
   Program program;
   PlanRecord record;  // its arena is that of the program as it is planned
+  /// With a limit that is lower by so much it is the same program.
+  Bytes spare = 0;
 };
 
 /// The traced program after its passes, bound, with a host arena of at most

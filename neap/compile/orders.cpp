@@ -139,6 +139,7 @@ Candidate all_kept(const Program& traced, const CompileOptions& options,
   run_passes(out.program, passes);
   bind(out.program, tensor::executor());
   out.arena = arena_of(out.program, options);
+  out.calls = out.program.calls.size();
   out.price = out.bound = price_of(out.program, options.costs.get());
   out.program.fitting = {.limit = out.arena,
                          .price = out.price,
@@ -173,7 +174,7 @@ Fitting fitting_of(const Candidate& found, std::int64_t price, Bytes limit) {
 }
 
 memory::Vector<Passes> candidate_passes(const Passes& passes, const Cuts& cuts,
-                                        LeftBeside left, bool has_more) {
+                                        LeftBeside left) {
   memory::Vector<Passes> out;
   const auto add = [&](bool fuse, bool reorder, std::uint32_t pieces,
                        std::uint32_t micro_batches, std::uint32_t time_pieces) {
@@ -205,10 +206,12 @@ memory::Vector<Passes> candidate_passes(const Passes& passes, const Cuts& cuts,
     add(true, true, pieces.empty() ? own.pieces : pieces.back(),
         own.micro_batches, count);
   }
-  for (const MicroBatches* some :
-       {cuts.above(left), has_more ? cuts.within(left) : nullptr}) {
-    if (some != nullptr) {
-      add(true, true, own.pieces, some->count, own.time_pieces);
+  if (const MicroBatches* some = cuts.above(left); some != nullptr) {
+    add(true, true, own.pieces, some->count, own.time_pieces);
+  }
+  for (const MicroBatches& some : cuts.micro_batches) {
+    if (some.is_searched) {
+      add(true, true, own.pieces, some.count, own.time_pieces);
     }
   }
   return out;
@@ -371,6 +374,7 @@ Candidate Ordered::scheduled(const budget::Schedule& schedule) const {
   }
   Candidate out;
   out.program = program_.copy();
+  out.calls = program_.calls.size();
   materialise(out.program, schedule);
   run_memory_passes(out.program, passes_);
   verify(out.program, "after materialise");

@@ -20,6 +20,7 @@ namespace neap::compiler {
 struct Candidate {
   Program program;
   Bytes arena = 0;
+  std::size_t calls = 0;   // each once, which a limit counts (ArenaLimit)
   std::int64_t price = 0;  // of a run, and below what none in this order costs
   std::int64_t bound = 0;
   PlanRecord record{};  // passes, and what the schedule is of
@@ -41,10 +42,11 @@ Candidate all_kept(const Program& traced, const CompileOptions& options,
 Fitting fitting_of(const Candidate& found, std::int64_t price, Bytes limit);
 
 /// With and without what makes calls wide, or values long-lived, with heads in
-/// pieces, and in micro-batches that are above the limit. `has_more`: and in
-/// those that are within it, where states or weights are away beside them.
+/// pieces, and in micro-batches. `left` says which of these are looked at
+/// first, and not which of them there are: a larger limit has all choices of a
+/// smaller.
 memory::Vector<Passes> candidate_passes(const Passes& passes, const Cuts& cuts,
-                                        LeftBeside left, bool has_more);
+                                        LeftBeside left);
 
 /// The call that needs most memory at once: what it reads, makes and works in.
 struct Widest {

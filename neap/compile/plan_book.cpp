@@ -173,7 +173,8 @@ Program PlanBook::planned(const Program& traced, const ArenaLimit& limit) {
   if (is_known_) {
     record_ = std::move(*record);
     Program program = remade(traced);
-    left_ = limit.beside(program);
+    left_ = limit.beside_calls(calls_, program.away_bytes());
+    spare_ = left_ - record_.arena;
     return program;
   }
   CompileOptions options = options_;
@@ -181,6 +182,7 @@ Program PlanBook::planned(const Program& traced, const ArenaLimit& limit) {
   if (limit.bytes != kUnlimited) {
     Fitted found = fitted(traced, options, limit);
     record_ = std::move(found.record);
+    spare_ = found.spare;
     return std::move(found.program);
   }
   record_ = {.passes = bits_of(options.passes),
@@ -193,7 +195,7 @@ Program PlanBook::planned(const Program& traced, const ArenaLimit& limit) {
 }
 
 // The program that the file describes, without its arena.
-Program PlanBook::remade(const Program& traced) const {
+Program PlanBook::remade(const Program& traced) {
   const auto is_known = [](std::uint32_t cut, std::uint32_t given) {
     return cut == given || cut <= kMostPieces;
   };
@@ -212,6 +214,7 @@ Program PlanBook::remade(const Program& traced) const {
   }
   Program program = traced.copy();
   run_passes(program, passes);
+  calls_ = program.calls.size();
   if (record_.limit != kUnlimited) {
     const std::int64_t price = price_of_whole(traced);
     program.fitting = {
@@ -265,7 +268,7 @@ bool PlanBook::is_channel_ours() const {
   return channel_of(spill, record_.price) == there;
 }
 
-Program PlanBook::scheduled(const Program& traced, const Passes& passes) const {
+Program PlanBook::scheduled(const Program& traced, const Passes& passes) {
   if (!is_channel_ours()) {
     refuse(options_.plan, "a plan assumes another spill file");
   }
@@ -297,6 +300,7 @@ Program PlanBook::scheduled(const Program& traced, const Passes& passes) const {
   fitting.bound = record_.bound;
   check_price(fitting);
   found.program.fitting = fitting;
+  calls_ = found.calls;
   return std::move(found.program);
 }
 

@@ -36,6 +36,8 @@ class PlanBook {
   /// step has had a plan of it before. THROWS: PlanFileError; IoError; as
   /// fitted().
   Program planned(const Program& traced, const ArenaLimit& limit);
+  /// The spare bytes of that limit (Fitted::spare).
+  Bytes spare() const noexcept { return spare_; }
 
   /// The arena of that program, once it is planned. A new plan is now ready to
   /// be written. THROWS: PlanFileError where the file said another arena;
@@ -54,8 +56,8 @@ class PlanBook {
   Content read() const;
   std::optional<PlanRecord> known(const Content& content) const;
   SpillOptions rates_of(const Content& content) const;
-  Program remade(const Program& traced) const;
-  Program scheduled(const Program& traced, const Passes& passes) const;
+  Program remade(const Program& traced);
+  Program scheduled(const Program& traced, const Passes& passes);
   bool is_channel_ours() const;
   std::int64_t price_of_whole(const Program& traced) const;
   void check_price(const Fitting& fitting) const;
@@ -67,6 +69,8 @@ class PlanBook {
   std::uint64_t program_ = 0;
   PlanRecord record_;
   Bytes left_ = 0;         // for the arena of a known plan
+  std::size_t calls_ = 0;  // of that plan, each once
+  Bytes spare_ = 0;
   bool is_known_ = false;  // by the file
   // The file's next content; empty: it stays unchanged.
   Content next_;

@@ -16,9 +16,6 @@ namespace {
 
 using Details = OutOfMemory::Details;
 
-// With calls that run again bookkeeping grows, so one attempt is not enough.
-constexpr int kMostAttempts = 12;
-
 // Bytes of states that are to come home, and have not yet asked for theirs.
 Bytes still_to_come(const Program& program) {
   Bytes sum = 0;
@@ -35,15 +32,52 @@ memory::Tag tag_of_states() noexcept {
   return memory::current_tag(memory::Category::kOptimizerState);
 }
 
-// Bytes that a request lacks, and those that will follow it.
-Bytes lack_of(const Details& asked, const Program& program) {
-  const Bytes states = still_to_come(program);
-  const bool is_theirs =
-      asked.tag.category == memory::Category::kOptimizerState &&
-      asked.requested == states;
-  return asked.held + asked.external + asked.requested - asked.budget +
-         (is_theirs ? 0 : states);
-}
+// Bookkeeping of a call, less than which none takes: with more, programs of
+// many calls would be left out that fit.
+constexpr Bytes kLeastOfCall = 192;
+
+// The limits of programs that are refused one after the other: each is the
+// cheapest of all that need less than the one before, whatever the budget,
+// which says where they begin and where they end. A larger one, then, never
+// ends at a dearer program.
+class Descent {
+ public:
+  /// Takes note of a program that was refused; nullptr: it could not even be
+  /// made. `spare`: its limit could have been so much lower. RETURNS: false
+  /// where no lower one is made.
+  bool refused(const Executor* executor, const Details& asked, Bytes spare) {
+    if (limit_.calls == 0) {
+      return begin(*executor);
+    }
+    const Bytes would_do = asked.held + asked.external + asked.requested;
+    limit_.would_do =
+        limit_.would_do == 0 ? would_do : std::min(limit_.would_do, would_do);
+    const Bytes before = std::exchange(needs_, limit_.bytes - spare);
+    return spare >= 0 && needs_ < before;
+  }
+
+  /// `left` is what the budget leaves for a program and its arena; `least`: the
+  /// arena is there, and a lower one gains nothing.
+  const ArenaLimit& next(Bytes left, Bytes least) {
+    limit_.bytes = std::max(std::min(left - beside_, needs_ - 1), least);
+    return limit_;
+  }
+
+ private:
+  bool begin(const Executor& first) {
+    const Program& program = first.program();
+    const Bytes books = first.bytes();
+    limit_.calls = std::max<std::size_t>(program.calls.size(), 1);
+    limit_.bytes_a_call = kLeastOfCall;
+    beside_ = books + still_to_come(program);
+    needs_ = first.plan().space().bytes - program.away_bytes();
+    return true;
+  }
+
+  ArenaLimit limit_;
+  Bytes needs_ = 0;   // of the latest program, as limits count
+  Bytes beside_ = 0;  // beside the arena of the first one
+};
 
 [[noreturn]] void refuse(const Details& asked) {
   base::raise<PlanError>(
@@ -199,64 +233,55 @@ StepCore::Entry& StepCore::find_or_free(Step step) {
   return find(step);
 }
 
-// Each time that it is refused the program, if it is new, is made lower.
+// Each time that it is refused the program, if it is new, gives way to a lower
+// one.
 void StepCore::lower_until_placed(Entry& entry,
                                   base::FunctionRef<void()> place) {
   const Bytes before = arenas_.bytes();
-  // The refused request may be the first of many: each attempt gives up more.
-  Bytes least = kUnit;
-  for (int attempt = 0;; ++attempt) {
+  bool may_go = false;
+  Descent descent;
+  ArenaLimit limit;
+  for (;;) {
     Details asked;
     try {
+      if (!entry.executor) {
+        entry.executor = make(entry.traced->copy(), options_.passes, limit);
+      }
       place();
       return;
     } catch (const OutOfMemory& error) {
       asked = error.details();
-      if (!entry.traced || asked.reason != OutOfMemory::Reason::kBudget ||
-          (entry.executor->plan().space().bytes <= before &&
-           !may_send_away(entry)) ||
-          attempt == kMostAttempts) {
+      if (!entry.traced || asked.reason != OutOfMemory::Reason::kBudget) {
         throw;
       }
     }
-    const Program& program = entry.executor->program();
-    const Bytes lacks = lack_of(asked, program);
-    const Bytes arena = entry.executor->plan().space().bytes;
-    const Bytes away = program.away_bytes();
-    least = std::max(least * 2, arena / 256);
     if (arenas_.bytes() > before) {
-      arenas_.let_go();
+      arenas_.let_go();  // and leaves room to look for what may go
     }
-    // Where results are held in the arena that was there, it still is, and a
-    // lower one gains nothing; states that go away do.
-    const Bytes there = arenas_.bytes();
-    const Bytes less = std::max(lacks, least);
-    lower_arena(entry,
-                may_send_away(entry) ? std::max(arena, there) - less - away
-                                     : std::max(arena - less, there),
-                asked);
+    const Executor* refused = entry.executor.get();
+    may_go = refused != nullptr ? may_send_away(entry) : may_go;
+    if ((refused != nullptr && !may_go &&
+         refused->plan().space().bytes <= before) ||
+        !descent.refused(refused, asked, spare_)) {
+      throw OutOfMemory(asked);
+    }
+    drop(entry);  // its bookkeeping gives way to the next
+    limit = descent.next(left_within(asked.budget),
+                         may_go ? -kUnlimited : arenas_.bytes());
+    if (limit.bytes <= 0 && options_.spill.folder.empty()) {
+      refuse(asked);
+    }
+    limit.budget = asked.budget;
+    limit.most = options_.memory.empty() ? kUnlimited : arenas_.capacity();
+    limit.there = arenas_.capacity();
   }
 }
 
-// The program anew, with an arena of at most `limit` bytes, and of those of the
-// states that it keeps away.
-void StepCore::lower_arena(Entry& entry, Bytes limit, const Details& asked) {
-  const std::size_t calls = entry.executor->program().calls.size();
-  const Bytes books = entry.executor->bytes();
-  forget(*entry.executor);
-  entry.executor.reset();  // its bookkeeping gives way to the next
-  if (limit + books <= 0 && options_.spill.folder.empty()) {
-    refuse(asked);
-  }
-  entry.executor =
-      make(entry.traced->copy(), options_.passes,
-           {.bytes = limit,
-            .budget = asked.budget,
-            .most = options_.memory.empty() ? kUnlimited : arenas_.capacity(),
-            .there = arenas_.capacity(),
-            .calls = calls,
-            .bytes_a_call =
-                books / static_cast<Bytes>(std::max<std::size_t>(calls, 1))});
+// The bytes that a budget leaves for a program and its arena.
+Bytes StepCore::left_within(Bytes budget) const {
+  arenas_.domain().trim();
+  const memory::Stats stats = arenas_.domain().stats();
+  return budget - stats.held - stats.external + arenas_.bytes();
 }
 
 // All of them or none: those that are home already would only be in the way of

@@ -116,9 +116,9 @@ class StepCore {
   bool are_results_held() const noexcept;
   bool free_arena_beyond(const Entry& entry) noexcept;
   bool free_others(const Entry* kept) noexcept;
-  void lower_arena(Entry& entry, Bytes limit,
-                   const OutOfMemory::Details& asked);
+  Bytes left_within(Bytes budget) const;
 
+  Bytes spare_ = 0;         // of the latest limit (Fitted); below 0: no plan
   CompileOptions options_;  // with the rates of the spill file, once known
   base::SiteId site_;
   Arenas arenas_;

@@ -133,14 +133,18 @@ void StepCore::add_ahead(Step step, std::span<const tensor::Spec> specs,
 
 memory::Owned<Executor> StepCore::make(Program program, const Passes& passes,
                                        const ArenaLimit& limit) {
+  spare_ = -1;
   if (plans_) {
     program = plans_->planned(program, limit);
+    spare_ = plans_->spare();
   } else if (options_.debug.away != Debug::Away::kByPrice) {
     program = all_away(program, options_).program;
   } else if (limit.bytes == kUnlimited) {
     run_passes(program, passes);
   } else {
-    program = fitted(program, options_, limit).program;
+    Fitted found = fitted(program, options_, limit);
+    program = std::move(found.program);
+    spare_ = found.spare;
   }
   auto executor = memory::make_owned<Executor>(
       memory::Category::kGraph, std::move(program), options_.debug,
