@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <optional>
 #include <utility>
 
@@ -51,15 +52,18 @@ MostAway most_away(const Program& program, const CompileOptions& options,
 }
 
 // Cuts make long programs, for which a budget may have no memory, and it may
-// have none for a further choice. It may have it for the whole batch, which is
-// always tried.
-void within_memory(bool is_optional, base::FunctionRef<void()> attempt) {
+// have none for a further choice. It may have it for another: `failure`, the
+// first, is of use where none is found.
+void within_memory(std::exception_ptr& failure, bool is_optional,
+                   base::FunctionRef<void()> attempt) {
   try {
     attempt();
   } catch (const OutOfMemory& error) {
-    if (!is_optional ||
-        error.details().reason != OutOfMemory::Reason::kBudget) {
+    if (error.details().reason != OutOfMemory::Reason::kBudget) {
       throw;
+    }
+    if (!is_optional && !failure) {
+      failure = std::current_exception();
     }
   }
 }
@@ -104,6 +108,9 @@ class Refusal {
       const Ordered ordered(traced_, options_, options_.passes, std::nullopt);
       look(ordered.program(), ordered.least());
     }
+    if (failure_) {
+      std::rethrow_exception(failure_);
+    }
     base::raise<PlanError>(
         "compile: the step does not fit into {}; {} alone needs {}{}",
         why_not(limit_, left_, least_, bytes_away_), widest_.call,
@@ -144,7 +151,8 @@ class Refusal {
       if (!is_lowest(passes)) {
         continue;
       }
-      within_memory(is_own_choice(passes, options_) || away.in_parts, [&] {
+      const bool is_optional = is_own_choice(passes, options_) || away.in_parts;
+      within_memory(failure_, is_optional, [&] {
         const Ordered ordered(traced_, options_, passes, channel_, away);
         if (look(ordered.program(), ordered.least())) {
           widest_ = ordered.widest();
@@ -154,7 +162,7 @@ class Refusal {
   }
   void look_at_kept() {
     for (const Passes& passes : cuts_.kept(options_.passes)) {
-      within_memory(is_own_choice(passes, options_), [&] {
+      within_memory(failure_, is_own_choice(passes, options_), [&] {
         const Candidate found = all_kept(traced_, options_, passes);
         look(found.program, found.arena);
       });
@@ -171,24 +179,8 @@ class Refusal {
   Bytes left_ = 0;
   Bytes bytes_away_ = 0;
   Widest widest_;
+  std::exception_ptr failure_;
 };
-
-// The cheapest cut with which it fits, no call running again.
-std::optional<Candidate> cut_once(const Program& traced,
-                                  const CompileOptions& options,
-                                  const Cuts& cuts, const ArenaLimit& limit) {
-  std::optional<Candidate> best;
-  for (const Passes& passes : cuts.kept(options.passes)) {
-    within_memory(is_own_choice(passes, options), [&] {
-      Candidate found = all_kept(traced, options, passes);
-      if (found.arena <= limit.beside(found.program) &&
-          (!best || found.price < best->price)) {
-        best = std::move(found);
-      }
-    });
-  }
-  return best;
-}
 
 // The cheapest candidate within a limit, among those that were tried.
 class Trials {
@@ -200,8 +192,9 @@ class Trials {
         options_(options),
         cuts_(cuts),
         limit_(limit),
-        most_(most),
-        best_(cut_once(traced, options, cuts, limit)) {}
+        most_(most) {
+    cut_once();
+  }
 
   void run(const std::optional<budget::Channel>& channel, const Away& away) {
     seen_.clear();
@@ -209,16 +202,38 @@ class Trials {
          passes_for(away, most_, options_.passes, cuts_, limit_)) {
       // Beside what state leaves, single calls gain little.
       if (away.percent == 0 || passes.fuse == options_.passes.fuse) {
-        const bool is_optional =
-            is_own_choice(passes, options_) || away.in_parts || best_;
-        within_memory(is_optional, [&] { run(passes, channel, away); });
+        within_memory(failure_,
+                      is_own_choice(passes, options_) || away.in_parts,
+                      [&] { run(passes, channel, away); });
       }
     }
   }
 
   std::optional<Candidate>& best() noexcept { return best_; }
+  /// Where the budget had no memory for a trial.
+  void rethrow_failure() const {
+    if (failure_) {
+      std::rethrow_exception(failure_);
+    }
+  }
 
  private:
+  // The cheapest cut with which it fits, no call running again.
+  void cut_once() {
+    for (const Passes& passes : cuts_.kept(options_.passes)) {
+      within_memory(failure_, is_own_choice(passes, options_), [&] {
+        Candidate found = all_kept(traced_, options_, passes);
+        if (found.arena <= limit_.beside(found.program)) {
+          keep_cheaper(std::move(found));
+        }
+      });
+    }
+  }
+  void keep_cheaper(Candidate&& found) {
+    if (!best_ || found.price < best_->price) {
+      best_ = std::move(found);
+    }
+  }
   void run(const Passes& passes, const std::optional<budget::Channel>& channel,
            const Away& away) {
     const Ordered ordered(traced_, options_, passes, channel, away);
@@ -229,9 +244,8 @@ class Trials {
         (best_ && best_->price <= ordered.least_price(arena))) {
       return;
     }
-    std::optional<Candidate> found = ordered.best(arena);
-    if (found && (!best_ || found->price < best_->price)) {
-      best_ = std::move(found);
+    if (std::optional<Candidate> found = ordered.best(arena)) {
+      keep_cheaper(std::move(*found));
     }
   }
 
@@ -252,6 +266,7 @@ class Trials {
   const MostAway& most_;
   memory::Vector<std::uint64_t> seen_;  // problems of one channel and choice
   std::optional<Candidate> best_;
+  std::exception_ptr failure_;
 };
 
 Fitted taken(Candidate&& found, const ArenaLimit& limit = {}) {
@@ -366,6 +381,7 @@ Fitted choose(const Program& traced, CompileOptions& options,
     trials.run(std::nullopt, {});
   }
   if (!best) {
+    trials.rethrow_failure();
     Refusal(traced, options, cuts, limit, most, channel)
         .raise({.percent = most.is_none() ? 0 : 100,
                 .has_weights = most.weights != 0,

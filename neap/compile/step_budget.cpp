@@ -47,7 +47,7 @@ class Descent {
   /// where no lower one is made.
   bool refused(const Executor* executor, const Details& asked, Bytes spare) {
     if (limit_.calls == 0) {
-      return begin(*executor);
+      return executor != nullptr && begin(*executor);
     }
     const Bytes would_do = asked.held + asked.external + asked.requested;
     limit_.would_do =
