@@ -317,8 +317,7 @@ void PlanBook::note_arena(Bytes arena) {
   }
   if (arena > left_) {
     refuse(options_.plan, "a plan's arena is {}, and {} are left",
-           format_bytes_short(arena),
-           format_bytes_short(std::max<Bytes>(left_, 0)));
+           format_bytes(arena), format_bytes(std::max<Bytes>(left_, 0)));
   }
   record_ = {};
 }
