@@ -31,7 +31,10 @@ Result<Rehearsal> rehearse_known(const TrainSettings& settings,
         return known;
       }
       out.born_away = true;
-    } catch (const OutOfMemory&) {
+    } catch (const OutOfMemory& error) {
+      if (error.details().reason != OutOfMemory::Reason::kBudget) {
+        throw;
+      }
       out.born_away = true;  // there is no room for the weights
     } catch (const PlanError&) {
       out.born_away = true;  // nor for the arena beside them

@@ -223,6 +223,9 @@ Result<Bytes> lacking(const TrainSettings& settings, Rehearsal& now) {
     return excess(settings, now);
   } catch (const OutOfMemory& error) {
     const OutOfMemory::Details& asked = error.details();
+    if (asked.reason != OutOfMemory::Reason::kBudget) {
+      throw;
+    }
     // A request takes whole pages, which may be what is too much.
     return std::max<Bytes>(
         asked.held + asked.requested + asked.external - asked.budget, 1);
