@@ -44,7 +44,9 @@ Result<void> try_states_with(const TrainSettings& settings, bool born_away,
       }
       return {};
     }
-    if (std::exchange(lacked, *lacks) == *lacks && now.peak == 0) {
+    // 1: a page was what was too much, whatever it was asked for.
+    if (std::exchange(lacked, *lacks) == *lacks && *lacks > 1 &&
+        now.peak == 0) {
       return {};  // it was refused before the step was made, as the model is
     }
     // Memory beside the step (of a save) is asked for after its plan, and is

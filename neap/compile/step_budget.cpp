@@ -266,15 +266,28 @@ void StepCore::lower_until_placed(Entry& entry,
       throw OutOfMemory(asked);
     }
     drop(entry);  // its bookkeeping gives way to the next
+    const Bytes there = arena_beside(entry);
     limit = descent.next(left_within(asked.budget),
-                         may_go ? -kUnlimited : arenas_.bytes());
+                         may_go ? -kUnlimited : there);
     if (limit.bytes <= 0 && options_.spill.folder.empty()) {
       refuse(asked);
     }
     limit.budget = asked.budget;
     limit.most = options_.memory.empty() ? kUnlimited : arenas_.capacity();
-    limit.there = arenas_.capacity();
+    limit.there = there;
   }
+}
+
+// The arena that is there, or will be for the other programs (fit()).
+Bytes StepCore::arena_beside(const Entry& entry) const noexcept {
+  Bytes there = arenas_.capacity();
+  for (const Entry& other : entries_) {
+    if (options_.max_batch > 0 && &other != &entry && other.may_grow &&
+        other.executor) {
+      there = std::max(there, other.executor->plan().space().bytes);
+    }
+  }
+  return there;
 }
 
 // The bytes that a budget leaves for a program and its arena.

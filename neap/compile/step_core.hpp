@@ -116,6 +116,7 @@ class StepCore {
   bool are_results_held() const noexcept;
   bool free_arena_beyond(const Entry& entry) noexcept;
   bool free_others(const Entry* kept) noexcept;
+  Bytes arena_beside(const Entry& entry) const noexcept;
   Bytes left_within(Bytes budget) const;
 
   Bytes spare_ = 0;         // of the latest limit (Fitted); below 0: no plan
