@@ -1738,6 +1738,8 @@ def head_arguments(d):
     labels.array = labels.array.astype(np.int64)
     bias = d.tensor([c]) if d.chance(0.5) else None
     options = d.some(reduction=reduction(d), label_smoothing=d.of((0.1, 0.5)))
+    if d.chance(0.3):
+        options["weight"] = d.tensor([c], 0.5, 2, grad=False)
     return (d.tensor([n, width]), d.tensor([c, width]), bias, labels), options
 
 

@@ -186,6 +186,12 @@ def test_a_last_layer_with_its_loss_has_the_bits_of_both():
         for a, b in zip(here, there):
             np.testing.assert_array_equal(a.detach().numpy(),
                                           b.detach().numpy())
-    with pytest.raises(ValueError, match="use cross_entropy"):
-        neap.linear_cross_entropy(x, w, None, labels, weight=bias,
-                                  label_smoothing=0.1)
+    weights = t(rng.uniform(size=9))
+    options = dict(weight=weights, label_smoothing=0.1)
+    np.testing.assert_allclose(
+        neap.linear_cross_entropy(x, w, bias, labels, **options)
+        .detach().numpy(),
+        neap.cross_entropy(neap.linear(x, w, bias), labels, **options)
+        .detach().numpy(), rtol=1e-5)
+    with pytest.raises(neap.DTypeError, match="use cross_entropy"):
+        neap.linear_cross_entropy(x, w, None, neap.linear(x, w).detach())

@@ -112,6 +112,13 @@ TEST_F(HalfWeightsTest, LinearCrossEntropyHasTheBitsOfTheWidenedWeight) {
                                     {.reduction = Reduction::kNone});
       },
       randn({600, 35}), half_of({70, 35}));
+  const Tensor weights = rand({70});
+  expect_same_bits(
+      [&](auto& a, auto& w) {
+        return linear_cross_entropy(
+            a, w, bias, labels, {.label_smoothing = 0.1, .weight = weights});
+      },
+      randn({600, 35}), half_of({70, 35}));
 }
 
 TEST_F(HalfWeightsTest, AnInputOfSeveralCallsSumsItsGradients) {

@@ -3,12 +3,18 @@
 
 #include "neap/kernels/linalg/linear_cross_entropy.hpp"
 #include "neap/ops/elementwise/arithmetic.hpp"
+#include "neap/ops/elementwise/cast.hpp"
+#include "neap/ops/elementwise/comparison.hpp"
+#include "neap/ops/elementwise/where.hpp"
+#include "neap/ops/indexing/index.hpp"
 #include "neap/ops/indexing/labels.hpp"
 #include "neap/ops/linalg/linear_cross_entropy_grad.hpp"
 #include "neap/ops/linalg/linear_cross_entropy_rules.hpp"
 #include "neap/ops/linalg/linear_rules.hpp"
+#include "neap/ops/linalg/matmul.hpp"
 #include "neap/ops/loss/composed_cross_entropy.hpp"
 #include "neap/ops/precision.hpp"
+#include "neap/ops/reduction/sum.hpp"
 #include "neap/ops/shape/views.hpp"
 #include "neap/ops/support.hpp"
 
@@ -95,12 +101,6 @@ void check_options(const CrossEntropyOptions& options) {
     raise<ValueError>("{}: label_smoothing is {}, expected 0 to 1", kName,
                       options.label_smoothing);
   }
-  if (options.weight.is_given() && options.label_smoothing != 0.0) {
-    raise<ValueError>(
-        "{}: weights of classes are not taken with "
-        "label_smoothing, {}",
-        kName, kInstead);
-  }
 }
 
 // The extents that x (..., in) and its labels share.
@@ -141,7 +141,25 @@ Tensor losses_of_rows(const Operand& x, const Operand& w, const Tensor& bias,
   return std::move(outputs[0]);
 }
 
-// The bits are those of cross_entropy, which weighs its losses in the same way.
+// The sum over classes c of share[c] (z[label] - z[c]) for each row's logits
+// z = x w^T + b, without them: it is linear in x, so the weighted sum of w's
+// rows stands for all of them. 0 is the label of rows to be ignored.
+Tensor apart_from_labels(const Tensor& x, const Tensor& w, const Tensor& bias,
+                         const Tensor& labels, const Tensor& share) {
+  const Tensor total = sum(share);
+  const Tensor own = cast(select_checked(w, 0, labels), x.dtype());
+  const Tensor all =
+      matmul(reshape(share, {1, share.shape()[0]}), w);  // (1, in)
+  Tensor apart = sum(mul(x, sub(mul(own, total), all)), {1});
+  if (!bias.is_given()) {
+    return apart;
+  }
+  return add(apart, sub(mul(select_checked(bias, 0, labels), total),
+                        sum(mul(share, bias))));
+}
+
+// Without smoothing the bits are those of cross_entropy, which weighs its
+// losses in the same way.
 Tensor weighted_losses_of_rows(const Operand& x, const Operand& w,
                                const Tensor& bias, const Tensor& labels,
                                const CrossEntropyOptions& options) {
@@ -153,7 +171,16 @@ Tensor weighted_losses_of_rows(const Operand& x, const Operand& w,
   const Tensor each = losses_of_rows(
       x, w, bias, labels,
       {.reduction = Reduction::kNone, .ignore_index = options.ignore_index});
-  return weighted_losses(each, labels, options);
+  if (options.label_smoothing == 0.0) {
+    return weighted_losses(each, labels, options);
+  }
+  const auto classes = static_cast<double>(matrix.shape()[0]);
+  const Tensor known = where(ne(labels, options.ignore_index), labels, 0);
+  return smoothed_losses(
+      each,
+      apart_from_labels(x.tensor(), matrix, bias, known,
+                        mul(options.weight, options.label_smoothing / classes)),
+      labels, options);
 }
 
 }  // namespace

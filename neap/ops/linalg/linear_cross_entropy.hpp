@@ -26,10 +26,15 @@ NEAP_API extern const graph::Op kLinearCrossEntropy;
 /// Forward mode and derivatives of second and higher order compute all logits
 /// at once. With a plug-in's products (kernels/plugin.hpp) the bits are those
 /// of the built-in ones.
+///
+/// Weights of classes together with label_smoothing need the logits summed by
+/// weight, which comes from x and the weighted sum of w's rows: equal to
+/// cross_entropy's up to rounding, and each label's row of w, (..., in), stays
+/// for the backward pass besides.
 /// THROWS: ShapeError, DTypeError; ValueError for label_smoothing outside [0,
-/// 1], for weights of classes with label_smoothing, and for a label outside [0,
-/// classes) in host memory. Labels that are probabilities, and weights of
-/// classes beside smoothing, are for cross_entropy alone.
+/// 1], and for a label outside [0, classes) in host memory. Labels that are
+/// probabilities, which are as large as the logits, are for cross_entropy
+/// alone.
 NEAP_API Tensor linear_cross_entropy(const Operand& x, const Operand& w,
                                      const Tensor& bias, const Operand& labels,
                                      const CrossEntropyOptions& options = {});

@@ -30,6 +30,54 @@ OpRow row(const char* name, const CrossEntropyOptions& options,
               }};
 }
 
+// Operands: x, w, labels, weights of classes and perhaps a bias.
+OpRow weighted_row(const char* name, const CrossEntropyOptions& options,
+                   std::vector<InputSpec> inputs) {
+  return {.name = name,
+          .fn =
+              [=](Inputs x) {
+                CrossEntropyOptions all = options;
+                all.weight = x[3].detach();
+                return linear_cross_entropy(
+                    x[0], x[1], x.size() > 4 ? x[4] : Tensor(), x[2], all);
+              },
+          .inputs = std::move(inputs),
+          .reference =
+              [=](std::span<const HostArray> x) {
+                return PlainLinearCrossEntropy(x[0], x[1], x[2],
+                                               x.size() > 4 ? &x[4] : nullptr,
+                                               options, &x[3])
+                    .losses();
+              }};
+}
+
+std::vector<OpRow> weighted_rows() {
+  const InputSpec x = uniform({4, 3}, -1, 1);
+  const InputSpec w = uniform({5, 3}, -1, 1);
+  const InputSpec bias = uniform({5}, -1, 1);
+  const InputSpec weights = positive({5}).constant();
+  const InputSpec some = literal({4}, {2, -100, 0, 4}).as(i64);
+  OpRow mean = weighted_row("weighted, smoothed mean", {.label_smoothing = 0.2},
+                            {x, w, some, weights, bias});
+  mean.shape = Shape{};
+  OpRow leading = weighted_row(
+      "weighted, smoothed, leading axes, each",
+      {.reduction = Reduction::kNone, .label_smoothing = 0.2},
+      {uniform({2, 3, 3}, -1, 1), w,
+       literal({2, 3}, {1, -100, 0, 4, 2, 2}).as(i64), weights, bias});
+  leading.shape = Shape{2, 3};
+  OpRow all =
+      weighted_row("weighted, smoothed, all count", {.label_smoothing = 0.1},
+                   {x, w, integers({4}, 0, 5).as(i64), weights, bias});
+  all.zero_size = {{{0, 3}, {5, 3}, {0}, {5}, {5}},
+                   {{4, 0}, {5, 0}, {4}, {5}, {5}}};
+  return {mean, leading, all,
+          weighted_row("weighted, smoothed sum",
+                       {.reduction = Reduction::kSum, .label_smoothing = 1.0},
+                       {x, w, some, weights}),
+          weighted_row("weighted", {}, {x, w, some, weights})};
+}
+
 std::vector<OpRow> rows() {
   const InputSpec x = uniform({4, 3}, -1, 1);
   const InputSpec w = uniform({5, 3}, -1, 1);
@@ -64,10 +112,8 @@ std::vector<OpRow> rows() {
 }
 
 // The last input is the weights of classes.
-template <bool kIsSmooth>
 Tensor weighted(Inputs in) {
-  return loss_of(in.first(3),
-                 {.label_smoothing = kIsSmooth ? 0.1 : 0.0, .weight = in[3]});
+  return loss_of(in.first(3), {.label_smoothing = 0.1, .weight = in[3]});
 }
 
 std::vector<ErrorRow> errors() {
@@ -89,13 +135,8 @@ std::vector<ErrorRow> errors() {
            .fn = with({.label_smoothing = 1.5}),
            .inputs = {x, w, labels},
            .error = typeid(ValueError)},
-          {.name = "weights of classes beside smoothing",
-           .fn = weighted<true>,
-           .inputs = {x, w, labels, uniform({5}, 0, 1)},
-           .error = typeid(ValueError),
-           .says = "use cross_entropy(linear(x, w, bias), labels"},
           {.name = "weights of other classes",
-           .fn = weighted<false>,
+           .fn = weighted,
            .inputs = {x, w, labels, uniform({4}, 0, 1)},
            .error = typeid(ShapeError),
            .says = "5 classes and a weight [4]"},
@@ -130,6 +171,11 @@ std::vector<ErrorRow> errors() {
            .error = typeid(DTypeError)}};
 }
 
+OpTable weights_table() {
+  return {.name = "linear_cross_entropy, weights of classes",
+          .rows = weighted_rows()};
+}
+
 OpTable table() {
   return {.name = "linear_cross_entropy",
           .op = &ops::kLinearCrossEntropy,
@@ -138,6 +184,7 @@ OpTable table() {
 }
 
 const Listed kListed(table);
+const Listed kWeightsListed(weights_table);
 
 }  // namespace
 }  // namespace neap::testing

@@ -14,14 +14,16 @@ namespace neap::testing {
 class PlainLinearCrossEntropy {
  public:
   /// x (N, D) in any shape, w (V, D), labels (N), bias (V) or nullptr. Labels
-  /// of -100 are to be ignored.
+  /// of -100 are to be ignored. `weights` (V) of classes, or nullptr.
   PlainLinearCrossEntropy(const HostArray& x, const HostArray& w,
                           const HostArray& labels, const HostArray* bias,
-                          const CrossEntropyOptions& options)
+                          const CrossEntropyOptions& options,
+                          const HostArray* weights = nullptr)
       : x_(x),
         w_(w),
         labels_(labels),
         options_(options),
+        weights_(weights),
         rows_(labels.values.size()),
         width_(static_cast<std::size_t>(w.shape[1])),
         classes_(static_cast<std::size_t>(w.shape[0])) {
@@ -41,9 +43,9 @@ class PlainLinearCrossEntropy {
     std::vector<double> each;
     double total = 0.0;
     for (std::size_t n = 0; n < rows_; ++n) {
-      double loss = counts(n) ? log_sum(n) : 0.0;
+      double loss = 0.0;
       for (std::size_t c = 0; c < classes_ && counts(n); ++c) {
-        loss -= target(n, c) * z_[n * classes_ + c];
+        loss += target(n, c) * (log_sum(n) - z_[n * classes_ + c]);
       }
       each.push_back(loss);
       total += loss;
@@ -85,10 +87,10 @@ class PlainLinearCrossEntropy {
   double divisor() const {
     double counted = 0.0;
     for (std::size_t n = 0; n < rows_; ++n) {
-      counted += counts(n) ? 1.0 : 0.0;
+      counted += counts(n) ? weight(labels_.values[n]) : 0.0;
     }
-    return options_.reduction == Reduction::kMean ? std::max(counted, 1.0)
-                                                  : 1.0;
+    const bool is_mean = options_.reduction == Reduction::kMean;
+    return is_mean && counted != 0.0 ? counted : 1.0;
   }
 
   double log_sum(std::size_t n) const {
@@ -101,14 +103,21 @@ class PlainLinearCrossEntropy {
 
   double target(std::size_t n, std::size_t c) const {
     const bool is_label = static_cast<double>(c) == labels_.values[n];
-    return (is_label ? 1.0 - options_.label_smoothing : 0.0) +
-           options_.label_smoothing / static_cast<double>(classes_);
+    return weight(static_cast<double>(c)) *
+           ((is_label ? 1.0 - options_.label_smoothing : 0.0) +
+            options_.label_smoothing / static_cast<double>(classes_));
+  }
+
+  double weight(double c) const {
+    return weights_ == nullptr ? 1.0
+                               : weights_->values[static_cast<std::size_t>(c)];
   }
 
   const HostArray& x_;
   const HostArray& w_;
   const HostArray& labels_;
   CrossEntropyOptions options_;
+  const HostArray* weights_;
   std::size_t rows_;
   std::size_t width_;
   std::size_t classes_;

@@ -86,6 +86,21 @@ Tensor weighted_losses(const Tensor& each, const Tensor& labels,
   return reduced_by(weights.each, mul(each, weights.each), options);
 }
 
+// A smoothed loss is -(1 - s) w[y] log p[y] - s / C sum over c of w[c] log
+// p[c], and log p[c] = log p[y] - (z[y] - z[c]).
+Tensor smoothed_losses(const Tensor& each, const Tensor& apart,
+                       const Tensor& labels,
+                       const CrossEntropyOptions& options) {
+  const Weights weights(labels, options);
+  const double s = options.label_smoothing;
+  const auto classes = static_cast<double>(options.weight.shape()[0]);
+  const Tensor factor =
+      add(mul(weights.each, 1.0 - s), mul(sum(options.weight), s / classes));
+  return reduced_by(weights.each,
+                    mul(add(mul(each, factor), apart), weights.counted),
+                    options);
+}
+
 Tensor weighted_cross_entropy(const Tensor& x, const Tensor& labels,
                               const CrossEntropyOptions& options) {
   check_weight(kName, options.weight, x.dtype(), x.shape()[1]);

@@ -16,6 +16,14 @@ void check_weight(const char* name, const Tensor& weight, DType dtype,
 Tensor weighted_losses(const Tensor& each, const Tensor& labels,
                        const CrossEntropyOptions& options);
 
+/// Weighted losses with smoothed labels, from `each`, the plain losses (N), and
+/// `apart` (N): the sum over classes c of s / C weight[c] (z[label] - z[c]),
+/// for logits z and s = label_smoothing. Reduced as weighted_losses does.
+/// `options.weight` is given, and checked.
+Tensor smoothed_losses(const Tensor& each, const Tensor& apart,
+                       const Tensor& labels,
+                       const CrossEntropyOptions& options);
+
 /// Logits x (N, C) and labels (N) i64, checked; `options.weight` is given.
 Tensor weighted_cross_entropy(const Tensor& x, const Tensor& labels,
                               const CrossEntropyOptions& options);
