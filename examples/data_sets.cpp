@@ -162,11 +162,12 @@ void image_folder(const Folder& folder) {
              found->class_name(found->label(1)) == "tulip",
          "an image has three bytes a pixel");
 
-  // RandomResizedCrop(224), RandomHorizontalFlip(), ColorJitter(0.4, 0.4, 0.4).
+  // RandomResizedCrop(224), RandomHorizontalFlip(),
+  // ColorJitter(0.4, 0.4, 0.4, 0.1).
   const neap::data::TransformedImages train(*found,
                                             {.random_resized_crop = true,
                                              .flip = 0.5,
-                                             .jitter = {0.4, 0.4, 0.4},
+                                             .jitter = {0.4, 0.4, 0.4, 0.1},
                                              .seed = 7});
   // Resize(256), CenterCrop(224).
   const neap::data::TransformedImages test(*found, {.shorter_side = 256});

@@ -166,7 +166,8 @@ CORPORA = {
     "cifar": {
         "one": cifar(3), "two": cifar(0) + cifar(9), "label": cifar(10),
         "short": cifar(1)[:-1], "fine": bytes([19]) + cifar(99)},
-    "jpeg": images("jpg", "sampled", "full", "restarts", "progressive", "grey", "cmyk"),
+    "jpeg": images("jpg", "sampled", "full", "restarts", "progressive", "grey", "cmyk",
+                   "turned"),
     "png": images("png", "rgb8", "rgba16_interlaced", "grey1", "grey2_interlaced",
                   "grey_alpha16", "palette4", "chunks"),
     "csv": {

@@ -24,6 +24,10 @@ DecoderHeap::DecoderHeap(Bytes limit)
       limit_(limit) {}
 
 DecoderHeap::~DecoderHeap() {
+  clear();
+}
+
+void DecoderHeap::clear() noexcept {
   while (first_ != nullptr) {
     release(first_);
   }

@@ -39,6 +39,8 @@ class DecoderHeap {
   /// nullptr beyond the limit, or where the domain refuses; refusal() tells.
   void* take(std::size_t bytes) noexcept;
   void give_back(void* block) noexcept;
+  /// Gives back all blocks.
+  void clear() noexcept;
   /// The limit of what is there and what will be, in bytes.
   void set_limit(Bytes limit) noexcept { limit_ = limit; }
   /// Bytes that are taken now, with the heap's own 64 for each block.

@@ -35,6 +35,10 @@ struct ImageLimits {
   /// A file with more pixels, height times width, is refused, and so is one
   /// with more than 65535 rows or columns.
   std::int64_t pixels = std::int64_t{1} << 26U;
+  /// A JPEG that says in its EXIF how the camera was held comes out upright, as
+  /// PIL's ImageOps.exif_transpose makes it; false: as it is stored, as
+  /// torchvision's ImageFolder does.
+  bool turns_upright = true;
 };
 
 /// THROWS: ValueError unless channels is 1 or 3 and pixels in [1, 2^40].
@@ -45,8 +49,8 @@ NEAP_API void check_limits(const ImageLimits& limits);
 /// not grow with the limit (about 50 MB, for sides of 65535).
 NEAP_API Bytes most_bytes_of_image(const ImageLimits& limits);
 
-/// The size in the header of a file, and the most bytes that read_image takes
-/// at once for this file.
+/// The size of the image that a file's header announces, upright, and the most
+/// bytes that read_image takes at once for this file.
 struct ImageHeader {
   std::int64_t height = 0;
   std::int64_t width = 0;
@@ -60,8 +64,10 @@ struct ImageHeader {
 
 /// Reads a PNG or a JPEG. 16 bits a channel are rounded to 8; palettes and less
 /// than 8 bits are expanded; alpha is dropped, not blended; CMYK is taken as
-/// Adobe writes it, inverted, and becomes c k / 255; gamma, colour profiles and
-/// the orientation of a camera are not looked at. Grey of a coloured file is
+/// Adobe writes it, inverted, and becomes c k / 255; gamma and colour profiles
+/// are not looked at. The orientation of a JPEG's EXIF (the first APP1 segment
+/// of that name) is followed, see ImageLimits, and ignored where it is damaged;
+/// a PNG's is not looked at. Grey of a coloured file is
 /// (19595 r + 38470 g + 7471 b + 32768) / 65536, rounded down.
 /// Failures: kUnsupported for another format, and for lossless, 12-bit or
 /// uncommon JPEGs; kTooLarge beyond the limits; kTruncated, kCorrupt;

@@ -316,6 +316,9 @@ Bytes ImageFolder::bytes() const noexcept {
 std::uint64_t ImageFolder::fingerprint() const {
   std::uint64_t found =
       data::fingerprint({size(), classes(), limits_.channels, limits_.pixels});
+  if (!limits_.turns_upright) {  // what others begin with stays as it was
+    found = data::fingerprint({0}, found);
+  }
   found = data::fingerprint(std::as_bytes(std::span(names_)), found);
   found = data::fingerprint(std::as_bytes(std::span(name_ends_)), found);
   found = data::fingerprint(std::as_bytes(std::span(class_names_)), found);

@@ -179,6 +179,7 @@ TEST_F(ImageFolderTest, HasAFingerprintOfNamesLimitsAndPixels) {
   const std::uint64_t first = of();
   EXPECT_EQ(of(), first);
   EXPECT_NE(of({.channels = 1}), first);
+  EXPECT_NE(of({.turns_upright = false}), first);
   put("c/2.png", "rgb8.png");
   EXPECT_NE(of(), first);
   put("c/2.png");

@@ -20,6 +20,7 @@ using base::raise;
 using base::uniform_f64;
 
 constexpr int kTries = 10;  // of a random part
+constexpr int kHue = 3;     // the number of that change of colours
 
 // The blocks of four words of a sample. A try has one each.
 enum Draw : std::uint64_t {
@@ -27,7 +28,7 @@ enum Draw : std::uint64_t {
   kFlip,
   kOrder,
   kFactors,
-  kSaturation,
+  kFurtherFactors,  // of saturation and hue
   kBlocks = 32,
 };
 
@@ -88,6 +89,11 @@ void check(const ImageTransformOptions& o) {
         "{}, expected 0 to {}",
         o.jitter.brightness, o.jitter.contrast, o.jitter.saturation,
         kMostJitter);
+  }
+  constexpr double kMostHue = 0.5;
+  if (!(o.jitter.hue >= 0.0 && o.jitter.hue <= kMostHue)) {
+    raise<ValueError>("image transform: jitter of hue {}, expected 0 to {}",
+                      o.jitter.hue, kMostHue);
   }
   for (const PixelStatistics& one : o.statistics) {
     if (!std::isfinite(one.mean) || !std::isfinite(one.deviation) ||
@@ -197,32 +203,50 @@ Image ImageTransform::cut(const Image& image, SampleId id) const {
                        half_to_even(width - o.width), o.height, o.width});
 }
 
-void ImageTransform::change_colours(Image& image, SampleId id) const noexcept {
+void ImageTransform::change_colour(Image& image, int change,
+                                   SampleId id) const noexcept {
   const ColourJitter& jitter = options_.jitter;
   const auto factor = [](double most, std::uint32_t a, std::uint32_t b) {
     return static_cast<float>(
         between(std::max(0.0, 1.0 - most), 1.0 + most, a, b));
   };
-  constexpr int kChanges = 3;
-  constexpr std::int64_t kOrders = 6;
-  const auto order = static_cast<int>(
-      drawn_below(drawn(options_.seed, id, kOrder)[0], kOrders));
   const auto factors = drawn(options_.seed, id, kFactors);
-  const auto of_saturation = drawn(options_.seed, id, kSaturation);
+  const auto further = drawn(options_.seed, id, kFurtherFactors);
+  if (change == 0 && jitter.brightness > 0.0) {
+    images::change_brightness(
+        image, factor(jitter.brightness, factors[0], factors[1]));
+  } else if (change == 1 && jitter.contrast > 0.0) {
+    images::change_contrast(image,
+                            factor(jitter.contrast, factors[2], factors[3]));
+  } else if (change == 2 && jitter.saturation > 0.0) {
+    images::change_saturation(
+        image, factor(jitter.saturation, further[0], further[1]));
+  } else if (change == kHue && jitter.hue > 0.0) {
+    constexpr double kSteps = 255.0;
+    const double share =
+        between(-jitter.hue, jitter.hue, further[2], further[3]);
+    images::change_hue(image, static_cast<int>(share * kSteps));
+  }
+}
+
+void ImageTransform::change_colours(Image& image, SampleId id) const noexcept {
+  constexpr int kChanges = 3;  // but for hue
+  constexpr std::int64_t kOrders = 6;
+  const auto orders = drawn(options_.seed, id, kOrder);
+  const auto order = static_cast<int>(drawn_below(orders[0], kOrders));
+  const auto before_hue =
+      static_cast<int>(drawn_below(orders[1], kChanges + 1));
   // Orders 0 to 2 begin with the change of that number and go up, the others go
-  // down.
-  for (int i = 0; i < kChanges; ++i) {
-    const int change =
-        order < kChanges ? (order + i) % kChanges : (order - i) % kChanges;
-    if (change == 0 && jitter.brightness > 0.0) {
-      images::change_brightness(
-          image, factor(jitter.brightness, factors[0], factors[1]));
-    } else if (change == 1 && jitter.contrast > 0.0) {
-      images::change_contrast(image,
-                              factor(jitter.contrast, factors[2], factors[3]));
-    } else if (change == 2 && jitter.saturation > 0.0) {
-      images::change_saturation(
-          image, factor(jitter.saturation, of_saturation[0], of_saturation[1]));
+  // down. Hue comes in between, so that it leaves the others' order as it is.
+  for (int i = 0; i <= kChanges; ++i) {
+    if (i == before_hue) {
+      change_colour(image, kHue, id);
+    }
+    if (i < kChanges) {
+      change_colour(
+          image,
+          order < kChanges ? (order + i) % kChanges : (order - i) % kChanges,
+          id);
     }
   }
 }
@@ -280,12 +304,15 @@ std::uint64_t ImageTransform::fingerprint() const {
   const auto bits = [](double value) {
     return std::bit_cast<std::int64_t>(value);
   };
-  const std::uint64_t found = data::fingerprint(
+  std::uint64_t found = data::fingerprint(
       {o.height, o.width, o.shorter_side, o.random_resized_crop ? 1 : 0,
        bits(o.area.low), bits(o.area.high), bits(o.ratio.low),
        bits(o.ratio.high), bits(o.flip), bits(o.jitter.brightness),
        bits(o.jitter.contrast), bits(o.jitter.saturation),
        static_cast<std::int64_t>(o.seed)});
+  if (o.jitter.hue > 0.0) {  // runs without it stay what they were
+    found = data::fingerprint({bits(o.jitter.hue)}, found);
+  }
   return data::fingerprint(std::as_bytes(std::span(values_)), found);
 }
 

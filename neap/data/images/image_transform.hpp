@@ -3,10 +3,11 @@
 // torchvision's transforms do for training and for evaluation.
 // TransformedImages are an ImageFolder's, as a data set.
 //
-//   // RandomResizedCrop(224), RandomHorizontalFlip(), ColorJitter(0.4, 0.4,
-//   0.4) const data::TransformedImages train(*folder, {.random_resized_crop =
-//   true,
-//       .flip = 0.5, .jitter = {0.4, 0.4, 0.4}, .seed = 7});
+//   // RandomResizedCrop(224), RandomHorizontalFlip(),
+//   // ColorJitter(0.4, 0.4, 0.4, 0.1)
+//   const data::TransformedImages train(
+//       *folder, {.random_resized_crop = true, .flip = 0.5,
+//                 .jitter = {0.4, 0.4, 0.4, 0.1}, .seed = 7});
 //   // Resize(256), CenterCrop(224)
 //   const data::TransformedImages test(*folder, {.shorter_side = 256});
 //
@@ -33,12 +34,14 @@ struct Interval {
   double high = 0.0;
 };
 
-/// Each factor is drawn from [max(0, 1 - x), 1 + x), and the three changes are
-/// made in an order that is drawn, too; 0: none.
+/// The factors of the first three are drawn from [max(0, 1 - x), 1 + x); hues
+/// are turned by a share of the circle in [-hue, hue), in steps of 1/255. The
+/// changes are made in an order that is drawn, too; 0: none.
 struct ColourJitter {
   double brightness = 0.0;
   double contrast = 0.0;
   double saturation = 0.0;
+  double hue = 0.0;  // at most 0.5
 };
 
 /// Mean and deviation of red, green and blue of ImageNet's training images, by
@@ -73,8 +76,8 @@ class NEAP_API ImageTransform {
   /// THROWS: ValueError for a side that is not in [1, 65535]; a shorter side
   /// that is negative, or less than what is cut out; an area outside (0, 1], a
   /// ratio that is not positive and finite, or an interval without numbers; a
-  /// flip outside [0, 1]; a jitter outside [0, 1e6]; statistics
-  /// that are not finite, or a deviation that is not positive.
+  /// flip outside [0, 1]; a jitter outside [0, 1e6], or of hue outside [0,
+  /// 0.5]; statistics that are not finite, or a deviation that is not positive.
   explicit ImageTransform(const ImageTransformOptions& options);
 
   const ImageTransformOptions& options() const noexcept { return options_; }
@@ -97,6 +100,7 @@ class NEAP_API ImageTransform {
   ImageBox random_part(std::int64_t height, std::int64_t width,
                        SampleId id) const noexcept;
   Image cut(const Image& image, SampleId id) const;
+  void change_colour(Image& image, int change, SampleId id) const noexcept;
   void change_colours(Image& image, SampleId id) const noexcept;
 
   ImageTransformOptions options_;

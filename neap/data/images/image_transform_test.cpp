@@ -12,6 +12,7 @@
 
 #include "neap/base/philox.hpp"
 #include "neap/data/images/golden_for_test.hpp"
+#include "neap/data/images/jitter.hpp"
 
 namespace neap::data {
 namespace {
@@ -215,6 +216,74 @@ TEST(ImageTransformTest, ChangesColoursInAnOrderThatIsDrawn) {
   EXPECT_LT(brightness_first, kSamples * 0.85);
 }
 
+Image of_one_colour(std::uint8_t red, std::uint8_t green, std::uint8_t blue) {
+  Image image;
+  image.height = 1;
+  image.width = 1;
+  image.channels = 3;
+  image.pixels.assign({red, green, blue});
+  return image;
+}
+
+// Red turned by a share of the circle up to a sixth has full red, and green for
+// turns of one sign, blue for the other: six times the share.
+TEST(ImageTransformTest, TurnsHuesUniformlyEitherWay) {
+  const Image red = of_one_colour(255, 0, 0);
+  const ImageTransform transform(
+      {.height = 1, .width = 1, .jitter = {.hue = 0.1}, .statistics = kPlain});
+  double sum = 0.0;
+  float most = 0.0F;
+  constexpr int kSamples = 4000;
+  for (std::int64_t i = 0; i < kSamples; ++i) {
+    const auto out = sample(transform, red, {0, i});
+    ASSERT_EQ(out[0], 255.0F);
+    ASSERT_EQ(std::min(out[1], out[2]), 0.0F);
+    sum += out[1] - out[2];
+    most = std::max(most, std::max(out[1], out[2]));
+  }
+  EXPECT_EQ(most, 150.0F);  // 25 steps of 6
+  EXPECT_NEAR(sum / kSamples, 0.0, 5.0);
+}
+
+// A pixel that becomes brighter than white loses its hue: they do not commute.
+TEST(ImageTransformTest, PutsHueAmongTheOtherChanges) {
+  const ImageTransform transform({.height = 1,
+                                  .width = 1,
+                                  .jitter = {.brightness = 0.9, .hue = 0.5},
+                                  .statistics = kPlain});
+  const auto floats_of = [](const Image& image) {
+    return std::vector<float>(image.pixels.begin(), image.pixels.end());
+  };
+  int hue_first = 0;
+  int brightness_first = 0;
+  constexpr int kSamples = 1000;
+  for (std::int64_t i = 0; i < kSamples; ++i) {
+    const base::DrawKey key{0, (std::uint64_t{11} << 60U)};
+    const auto block = static_cast<std::uint64_t>(i) * 32;
+    const auto w = key.block(block + 13);
+    const auto further = key.block(block + 14);
+    const auto factor =
+        static_cast<float>(0.1 + 1.8 * base::uniform_f64(w[0], w[1]));
+    const int shift = static_cast<int>(
+        255.0 * (-0.5 + base::uniform_f64(further[2], further[3])));
+    Image one = of_one_colour(200, 160, 40);
+    images::change_hue(one, shift);
+    images::change_brightness(one, factor);
+    Image other = of_one_colour(200, 160, 40);
+    images::change_brightness(other, factor);
+    images::change_hue(other, shift);
+    const auto out = sample(transform, of_one_colour(200, 160, 40), {0, i});
+    const bool is_one = out == floats_of(one);
+    const bool is_other = out == floats_of(other);
+    ASSERT_TRUE(is_one || is_other) << i;
+    hue_first += is_one && !is_other ? 1 : 0;
+    brightness_first += is_other && !is_one ? 1 : 0;
+  }
+  const int both = hue_first + brightness_first;
+  EXPECT_GT(both, kSamples / 3);
+  EXPECT_NEAR(hue_first, both / 2.0, both / 8.0);
+}
+
 TEST(ImageTransformTest, DrawsEachChoiceForItself) {
   const Image image = pattern_image(40, 40);
   ImageTransformOptions o{.height = 40,
@@ -226,6 +295,8 @@ TEST(ImageTransformTest, DrawsEachChoiceForItself) {
   const ImageBox part = ImageTransform(o).part_of(40, 40, {1, 2});
   o.flip = 0.5;
   o.jitter = {.saturation = 0.3};
+  EXPECT_EQ(ImageTransform(o).part_of(40, 40, {1, 2}), part);
+  o.jitter.hue = 0.1;
   EXPECT_EQ(ImageTransform(o).part_of(40, 40, {1, 2}), part);
   o.seed = 12;
   EXPECT_NE(ImageTransform(o).part_of(40, 40, {1, 2}), part);
@@ -252,10 +323,11 @@ TEST(ImageTransformTest, HasAFingerprintOfAllOptions) {
   add([](auto& o) { o.jitter.brightness = 0.1; });
   add([](auto& o) { o.jitter.contrast = 0.1; });
   add([](auto& o) { o.jitter.saturation = 0.1; });
+  add([](auto& o) { o.jitter.hue = 0.1; });
   add([](auto& o) { o.statistics[2].mean = 0.1; });
   add([](auto& o) { o.statistics[1].deviation = 0.1; });
   add([](auto& o) { o.seed = 1; });
-  EXPECT_EQ(seen.size(), 16U);
+  EXPECT_EQ(seen.size(), 17U);
 }
 
 TEST(ImageTransformTest, RefusesOptionsThatMakeNoSense) {
@@ -279,6 +351,8 @@ TEST(ImageTransformTest, RefusesOptionsThatMakeNoSense) {
   refuses([](auto& o) { o.jitter.contrast = -0.1; });
   refuses([&](auto& o) { o.jitter.saturation = nan; });
   refuses([](auto& o) { o.jitter.brightness = 1e300; });
+  refuses([](auto& o) { o.jitter.hue = 0.51; });
+  refuses([&](auto& o) { o.jitter.hue = nan; });
   refuses([](auto& o) { o.statistics[1].deviation = 0.0; });
   refuses([&](auto& o) { o.statistics[0].mean = nan; });
 }

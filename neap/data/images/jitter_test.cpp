@@ -42,6 +42,45 @@ TEST(JitterTest, GivesTheBytesOfPil) {
   }
 }
 
+TEST(JitterTest, TurnsHuesToTheBytesOfTorchvision) {
+  for (const int shift : {0, 25, 127, -127, -63}) {
+    Image image = pattern_image(13, 17);
+    change_hue(image, shift);
+    EXPECT_EQ(bytes_of(image), golden("hue_" + std::to_string(shift) + ".rgb"))
+        << shift;
+  }
+}
+
+// A digest of all 2^24 colours after a turn, by PIL 12.
+TEST(JitterTest, TurnsHuesOfAllColoursAsPilDoes) {
+  Image image;
+  image.height = 256;
+  image.width = 256 * 256;
+  image.channels = 3;
+  for (unsigned colour = 0; colour < (1U << 24U); ++colour) {
+    for (const unsigned place : {16U, 8U, 0U}) {
+      image.pixels.push_back(static_cast<std::uint8_t>(colour >> place));
+    }
+  }
+  change_hue(image, 37);
+  std::uint64_t digest = 0;
+  for (const std::uint8_t value : image.pixels) {
+    digest = digest * 31 + value;
+  }
+  EXPECT_EQ(digest, 6361117717605220636ULL);
+}
+
+TEST(JitterTest, LeavesTheHueOfAGreyImage) {
+  Image image;
+  image.height = 1;
+  image.width = 2;
+  image.channels = 1;
+  image.pixels.assign({10, 200});
+  change_hue(image, 100);
+  EXPECT_EQ(image.pixels[0], 10);
+  EXPECT_EQ(image.pixels[1], 200);
+}
+
 TEST(JitterTest, TakesAGreyImageForItsOwnGreys) {
   Image image;
   image.height = 1;

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "neap/data/images/decoders.hpp"
+#include "neap/data/images/orientation.hpp"
 
 namespace neap::data::images {
 namespace {
@@ -18,9 +20,12 @@ constexpr int kInks = 4;  // components of CMYK
 
 struct Jpeg {
   explicit Jpeg(Decoding& of) noexcept : decoding(of), memory(of) {}
-  ~Jpeg() { jpeg_destroy_decompress(&reader); }
+  ~Jpeg() { end(); }
   Jpeg(const Jpeg&) = delete;
   Jpeg& operator=(const Jpeg&) = delete;
+
+  /// Frees what the library took; a second call does nothing.
+  void end() noexcept { jpeg_destroy_decompress(&reader); }
 
   Decoding& decoding;
   JpegMemory memory;
@@ -29,6 +34,8 @@ struct Jpeg {
   jpeg_source_mgr source{};
   jpeg_progress_mgr progress{};
   JSAMPROW pixels = nullptr;  // (height, width, 3)
+  int orientation = kUpright;
+  bool has_exif = false;  // the first such segment holds, and only a header's
 };
 
 Jpeg& jpeg_of(j_common_ptr reader) noexcept {
@@ -103,6 +110,51 @@ void skip(j_decompress_ptr reader, long count) noexcept {
   source.bytes_in_buffer -= left;
 }
 
+// REQUIRES: count at most what the pieces of the file hold, else it fails.
+void read_bytes(j_decompress_ptr reader, std::span<std::byte> into) noexcept {
+  jpeg_source_mgr& source = jpeg_of(reader).source;
+  while (!into.empty()) {
+    if (source.bytes_in_buffer == 0) {
+      next_piece(reader);
+    }
+    const std::size_t count = std::min(into.size(), source.bytes_in_buffer);
+    std::memcpy(into.data(), source.next_input_byte, count);
+    source.next_input_byte += count;
+    source.bytes_in_buffer -= count;
+    into = into.subspan(count);
+  }
+}
+
+// An APP1 segment: EXIF, or other notes, which are passed over. The library
+// would keep them all; this keeps one of at most 64 KiB while it is looked at.
+boolean look_for_exif(j_decompress_ptr reader) noexcept {
+  constexpr std::size_t kName = 6;  // bytes of "Exif", 0, 0
+  constexpr std::size_t kOfLength = 2;
+  Jpeg& jpeg = jpeg_of(reader);
+  std::array<std::byte, kOfLength> length{};
+  read_bytes(reader, length);
+  const std::size_t whole = (std::to_integer<std::size_t>(length[0]) << 8U) +
+                            std::to_integer<std::size_t>(length[1]);
+  const std::size_t size = whole < kOfLength ? 0 : whole - kOfLength;
+  if (jpeg.has_exif || size < kName) {
+    skip(reader, static_cast<long>(size));
+    return TRUE;
+  }
+  std::array<std::byte, kName> name{};
+  read_bytes(reader, name);
+  if (!is_exif(name)) {
+    skip(reader, static_cast<long>(size - kName));
+    return TRUE;
+  }
+  auto* block = static_cast<std::byte*>(jpeg.decoding.take(size));
+  std::memcpy(block, name.data(), kName);
+  read_bytes(reader, std::span(block, size).subspan(kName));
+  jpeg.orientation = orientation_of({block, size});
+  jpeg.has_exif = true;
+  jpeg.decoding.heap().give_back(block);
+  return TRUE;
+}
+
 void count_scans(j_common_ptr reader) noexcept {
   Jpeg& jpeg = jpeg_of(reader);
   if (jpeg.reader.input_scan_number > kMostScans) {
@@ -132,7 +184,9 @@ void connect(Jpeg& jpeg) noexcept {
 void read_header(Jpeg& jpeg) noexcept {
   connect(jpeg);
   jpeg_decompress_struct& reader = jpeg.reader;
+  jpeg_set_marker_processor(&reader, JPEG_APP0 + 1, &look_for_exif);
   jpeg_read_header(&reader, TRUE);
+  jpeg.has_exif = true;  // what comes between scans is too late
   switch (reader.jpeg_color_space) {
     case JCS_GRAYSCALE:
     case JCS_RGB:
@@ -214,8 +268,13 @@ Result<ImageHeader> look_at_jpeg(Decoding& decoding,
   const std::uint32_t height = jpeg.reader.image_height;
   const std::uint32_t width = jpeg.reader.image_width;
   const bool has_scans = jpeg_has_multiple_scans(&jpeg.reader) != FALSE;
-  return make_header(decoding, height, width,
-                     jpeg_heap(height, width, has_scans), limits);
+  const Bytes heap = jpeg_heap(height, width, has_scans);
+  if (!limits.turns_upright || jpeg.orientation < kFirstTransposed) {
+    return make_header(decoding, height, width, heap, limits);
+  }
+  // The pixels are copied once the decoder's memory is free.
+  return make_header(decoding, width, height,
+                     std::max(heap, 3 * Bytes{height} * width), limits);
 }
 
 Result<Image> decode_jpeg(Decoding& decoding, const ImageLimits& limits) {
@@ -234,6 +293,11 @@ Result<Image> decode_jpeg(Decoding& decoding, const ImageLimits& limits) {
   jpeg.pixels = image->pixels.data();
   if (!decoding.run(&read_pixels, jpeg)) {
     return decoding.failure();
+  }
+  if (limits.turns_upright) {
+    jpeg.end();
+    decoding.heap().clear();
+    turn_upright(*image, jpeg.orientation);
   }
   return image;
 }

@@ -15,7 +15,7 @@ import pathlib
 import struct
 import zlib
 
-from PIL import Image, ImageEnhance
+from PIL import Image, ImageEnhance, ImageOps
 
 HERE = pathlib.Path(__file__).resolve().parent
 GREY, RGB, PALETTE, GREY_ALPHA, RGBA = 0, 2, 3, 4, 6
@@ -120,7 +120,22 @@ def record_jpeg(name, image, **options):
     file = io.BytesIO()
     image.save(file, "JPEG", **options)
     write(f"{name}.jpg", file.getvalue())
-    write(f"{name}.rgb", Image.open(io.BytesIO(file.getvalue())).convert("RGB").tobytes())
+    read = ImageOps.exif_transpose(Image.open(io.BytesIO(file.getvalue())))
+    write(f"{name}.rgb", read.convert("RGB").tobytes())
+
+
+ORIENTATION = 0x0112  # a tag of EXIF
+
+
+def record_turned():
+    """NAME_ORIENTATION: a picture of 5 rows and 4 columns, and a file."""
+    for orientation in range(2, 9):
+        image = picture(5, 4)
+        image.getexif()[ORIENTATION] = orientation
+        write(f"upright_{orientation}.rgb", ImageOps.exif_transpose(image).tobytes())
+    exif = Image.Exif()
+    exif[0x010f], exif[ORIENTATION] = "a camera's maker", 6
+    record_jpeg("turned", picture(21, 27), quality=90, exif=exif)
 
 
 def write(name, data):
@@ -197,6 +212,14 @@ def record_enhanced():
             write(f"{kind.lower()}_{int(100 * factor + 0.5)}.rgb", changed.tobytes())
 
 
+def record_hues():
+    """NAME_SHIFT: as torchvision's adjust_hue, by shifts of 1/255 of the circle."""
+    for shift in (0, 25, 127, -127, -63):
+        h, s, v = picture(13, 17).convert("HSV").split()
+        h = Image.frombytes("L", h.size, bytes((hue + shift) & 255 for hue in h.tobytes()))
+        write(f"hue_{shift}.rgb", Image.merge("HSV", (h, s, v)).convert("RGB").tobytes())
+
+
 def philox(counter, key):
     for _ in range(10):
         p0, p1 = 0xD2511F53 * counter[0], 0xCD9E8D57 * counter[2]
@@ -260,4 +283,6 @@ if __name__ == "__main__":
     record_middle("middle_24", picture(37, 23), 24, 20, 17)
     record_middle("middle_31", picture(23, 40), 31, 30, 31)
     record_enhanced()
+    record_hues()
+    record_turned()
     record_crops()
