@@ -103,7 +103,12 @@ class AveragesTest(AveragesCase):
         self.train(self.data, *run[:-4], "--ema", "0.9", "--save", self.file)
         self.refuse(USAGE, *run, "--ema", "0.8", "--resume", self.file,
                     says="ema is 0.9 there, 0.8 here")
-        self.refuse(USAGE, *run, "--resume", self.file, says="optimizer")
+        says = "its run keeps averages of the weights; give --ema 0.9, as there"
+        self.refuse(USAGE, *run, "--resume", self.file, says=says)
+        status, _, errors = self.run_tool("plan", *run[:-2], "--resume",
+                                          self.file)
+        self.assertNotEqual(status, OK)
+        self.assertIn(says, errors)
         self.train(self.data, *run[:-4], "--save", self.file)
         self.refuse(USAGE, *run, "--ema", "0.8", "--resume", self.file,
                     says="ema is not said there")

@@ -44,11 +44,36 @@ struct Line {
   Label label;
 };
 
-bool read_label(formats::JsonCursor& cursor, Label& label) {
+// RETURNS: what is wrong with a label that is neither a text nor a number;
+// empty where it begins as one.
+std::string fault_of_label(formats::JsonCursor ahead) {
+  for (const char* word : {"true", "false"}) {
+    if (ahead.accept_word(word)) {
+      return fmt::format(
+          "its label is {}; a label is a text or a whole number: write \"{}\" "
+          "in quotes in all lines, or 1 and 0",
+          word, word);
+    }
+  }
+  if (ahead.accept_word("null")) {
+    return "its label is null; give the line a label, or leave it out";
+  }
+  const bool is_list = ahead.accept('[');
+  return is_list || ahead.accept('{')
+             ? fmt::format(
+                   "its label is {}; give each line one label, a text "
+                   "or a whole number",
+                   is_list ? "a list" : "an object")
+             : std::string();
+}
+
+// `fault`: what is wrong with a label of another kind.
+bool read_label(formats::JsonCursor& cursor, Label& label, std::string& fault) {
+  fault = fault_of_label(cursor);
   formats::JsonCursor ahead = cursor;
   label.is_text = ahead.accept('"');
-  return label.is_text ? cursor.string(label.text)
-                       : cursor.integer(label.number);
+  return fault.empty() && (label.is_text ? cursor.string(label.text)
+                                         : cursor.integer(label.number));
 }
 
 // RETURNS: what is wrong with the line; empty: nothing.
@@ -58,6 +83,7 @@ std::string read_line(std::string_view json, Line& line) {
   formats::JsonCursor cursor(json);
   memory::String key = empty_text();
   bool is_twice = false;
+  std::string fault;
   bool is_good = cursor.expect('{');
   if (is_good && !cursor.accept('}')) {
     do {
@@ -68,12 +94,15 @@ std::string read_line(std::string_view json, Line& line) {
         is_good = cursor.string(line.text);
       } else if (is_good && key == "label") {
         is_twice = is_twice || std::exchange(line.has_label, true);
-        is_good = read_label(cursor, line.label);
+        is_good = read_label(cursor, line.label, fault);
       } else {
         is_good = is_good && cursor.skip();
       }
     } while (is_good && cursor.accept(','));
     is_good = is_good && cursor.expect('}');
+  }
+  if (!fault.empty()) {
+    return fault;
   }
   if (!is_good || !cursor.finish()) {
     return fmt::format("{} at byte {}{}", cursor.fault(), cursor.position(),

@@ -171,12 +171,15 @@ models::PretrainedOptions pretrained_options(const TrainSettings& s,
 
 Result<models::PretrainedConfig> look_at_config(const TrainSettings& s,
                                                 std::int64_t classes) {
-  return models::read_config(s.from, pretrained_options(s, classes))
-      .and_then([&](models::PretrainedConfig&& config) {
-        return check_form(config, s)
-            .and_then([&] { return check_network(config, s); })
-            .map([&] { return config; });
-      });
+  const models::PretrainedOptions options = pretrained_options(s, classes);
+  models::PretrainedOptions any_block = options;
+  any_block.block = 0;  // what is for other data is told so before its sizes
+  return models::read_config(s.from, any_block)
+      .and_then([&](const models::PretrainedConfig& config) {
+        return check_form(config, s).and_then(
+            [&] { return check_network(config, s); });
+      })
+      .and_then([&] { return models::read_config(s.from, options); });
 }
 
 Result<models::PretrainedConfig> look_at_pretrained(const TrainSettings& s,

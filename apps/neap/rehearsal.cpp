@@ -158,16 +158,6 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// The run looks whether there is one before it does anything.
-Result<void> look_at_checkpoint(const TrainSettings& settings) {
-  if (settings.resume.empty()) {
-    return {};
-  }
-  auto file = formats::SafetensorsFile::open(
-      files::system_door(), settings.resume, verify_of(settings.verify));
-  return file ? Result<void>() : tl::unexpected(file.error());
-}
-
 // A domain without memory, and the run's generator.
 class Dry {
  public:
@@ -206,7 +196,7 @@ Result<report::Snapshot> rehearsed_view(const TrainSettings& settings,
 
 Result<FitCurve> fit_curve(const TrainSettings& settings, std::int64_t batch) {
   const Dry dry(settings);
-  if (auto good = look_at_checkpoint(settings); !good) {
+  if (auto good = check_resumed(settings); !good) {
     return tl::unexpected(good.error());
   }
   return make_job(settings, batch).map([](const std::unique_ptr<Job>& job) {
@@ -236,7 +226,7 @@ Result<Rehearsal> rehearse(const TrainSettings& settings, std::int64_t batch) {
   dry.keep_budget(settings);
   Rehearsal result;
   {
-    if (auto good = look_at_checkpoint(settings); !good) {
+    if (auto good = check_resumed(settings); !good) {
       return tl::unexpected(good.error());
     }
     std::optional<train::MetricsLog> metrics;

@@ -87,6 +87,26 @@ formats::Verify verify_of(bool is_on) noexcept {
   return is_on ? formats::Verify::kOn : formats::Verify::kOff;
 }
 
+Result<void> check_resumed(const TrainSettings& s) {
+  if (s.resume.empty()) {
+    return {};
+  }
+  const auto file = formats::SafetensorsFile::open(
+      files::system_door(), s.resume, verify_of(s.verify));
+  if (!file) {
+    return tl::unexpected(file.error());
+  }
+  const memory::String* decay = train::find_fact(*file, "ema");
+  if (decay == nullptr || s.ema) {
+    return {};
+  }
+  return failure(
+      FailureKind::kMismatch,
+      fmt::format("--resume {}: its run keeps averages of the weights; give "
+                  "--ema {}, as there",
+                  base::shown_path(s.resume), base::shown(*decay)));
+}
+
 Result<SavedModel> describe_saved(const std::string& path,
                                   formats::Verify verify) {
   auto file =

@@ -29,6 +29,10 @@ formats::Verify verify_of(bool is_on) noexcept;
 Result<SavedModel> describe_saved(const std::string& path,
                                   formats::Verify verify);
 
+/// Opens the checkpoint that --resume names, where it does. Failures: those of
+/// the file; kMismatch where its run keeps averages and --ema is not given.
+Result<void> check_resumed(const TrainSettings& s);
+
 /// Whether the model that `make` makes is the one whose tensors the file has.
 /// It is made without elements: a file that claims another one costs no memory.
 /// Failures: as train::load.

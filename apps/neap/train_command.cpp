@@ -53,12 +53,10 @@ ExitCode try_files(const TrainSettings& settings) {
       return fail(ExitCode::kOutput, good.error().message);
     }
   }
-  if (!settings.resume.empty()) {
-    if (auto good = formats::SafetensorsFile::open(door, settings.resume,
-                                                   verify_of(settings.verify));
-        !good) {
-      return fail(ExitCode::kData, good.error().message);
-    }
+  if (auto good = check_resumed(settings); !good) {
+    return fail(good.error().kind == FailureKind::kMismatch ? ExitCode::kUsage
+                                                            : ExitCode::kData,
+                good.error().message);
   }
   return ExitCode::kOk;
 }

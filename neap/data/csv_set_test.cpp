@@ -114,6 +114,25 @@ TEST(CsvSetTest, RefusesLabelsThatAreNone) {
   EXPECT_TRUE(read("1,2147483647", {.header = false}).has_value());
 }
 
+TEST(CsvSetTest, SaysWhatToWriteInsteadOfWordsOfOtherFormats) {
+  const auto told = [](const std::string& row) {
+    return refusal(row, {.header = false}).message;
+  };
+  for (const std::string word : {"true", "False", " YES ", "no"}) {
+    const auto says = HasSubstr("write 1 for true and yes, 0 for false and no");
+    EXPECT_THAT(told("1," + word), says) << word;
+    EXPECT_THAT(told(word + ",1"), says) << word;
+  }
+  for (const std::string word : {"null", "None", "", "NaN", "n/a"}) {
+    EXPECT_THAT(told("1," + word), HasSubstr("give the row a label, or"))
+        << word;
+    EXPECT_THAT(told(word + ",1"), HasSubstr("give the row a number there"))
+        << word;
+  }
+  EXPECT_THAT(told("1,setosa"), HasSubstr("number the classes from 0"));
+  EXPECT_THAT(told("1,truely"), HasSubstr("number the classes from 0"));
+}
+
 TEST(CsvSetTest, RefusesTablesThatAreNone) {
   EXPECT_EQ(refusal("").kind, FailureKind::kCorrupt);
   EXPECT_EQ(refusal("a,b\n").kind, FailureKind::kCorrupt);

@@ -132,6 +132,30 @@ Result<Table> table_of(const CsvReader& reader, const CsvSetOptions& options) {
   });
 }
 
+bool is_one_of(std::string_view field,
+               std::initializer_list<std::string_view> words) noexcept {
+  constexpr auto kIsSame = [](char a, char b) {
+    return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b;
+  };
+  const std::string_view text = trimmed(field);
+  return std::ranges::any_of(words, [&](std::string_view word) {
+    return std::ranges::equal(text, word, kIsSame);
+  });
+}
+
+// RETURNS: advice about a field that is not the number that it should be.
+const char* remedy_of(std::string_view field, bool is_label) noexcept {
+  if (is_one_of(field, {"true", "false", "yes", "no"})) {
+    return "write 1 for true and yes, 0 for false and no";
+  }
+  if (is_one_of(field, {"", "null", "none", "nan", "na", "n/a"})) {
+    return is_label ? "give the row a label, or leave the line out"
+                    : "give the row a number there, or leave the line out";
+  }
+  return is_label ? "number the classes from 0, or leave the line out"
+                  : "correct it or leave the line out";
+}
+
 Result<void> read_row(const CsvReader& reader, const Table& table,
                       CsvTarget kind, Row& row) {
   if (reader.size() != table.columns) {
@@ -150,10 +174,10 @@ Result<void> read_row(const CsvReader& reader, const Table& table,
         std::abs(value) <= most &&
         (!is_label || (value >= 0.0 && value == std::trunc(value)));
     if (!is_good) {
-      return refuse(FailureKind::kCorrupt, reader,
-                    "{}: '{}' is not a {}; correct it or leave the line out",
+      return refuse(FailureKind::kCorrupt, reader, "{}: '{}' is not a {}; {}",
                     name_of(table, column), base::shown(reader[column]),
-                    is_label ? "label (0, 1, ...)" : "finite number of f32");
+                    is_label ? "label (0, 1, ...)" : "finite number of f32",
+                    remedy_of(reader[column], is_label));
     }
     if (column == table.target) {
       row.target = value;

@@ -23,6 +23,8 @@ class NEAP_API JsonCursor {
 
   /// Goes past `token` where it comes next, after white space.
   bool accept(char token) noexcept;
+  /// The same for a literal name: true, false or null.
+  bool accept_word(std::string_view word) noexcept;
   /// Like accept; a fault where something else comes.
   bool expect(char token) noexcept;
   /// A string with its escapes resolved. A fault unless it is UTF-8 without
@@ -49,7 +51,6 @@ class NEAP_API JsonCursor {
  private:
   bool fail(std::string_view fault) noexcept;
   void skip_space() noexcept;
-  bool accept_word(std::string_view word) noexcept;
   bool skip_scalar(memory::String& scratch);
   bool escape(memory::String& out);
   bool hex_digits(std::uint32_t& out) noexcept;

@@ -206,9 +206,15 @@ class StateReader {
       }
     }
     found += match_averages(differences);
-    std::size_t there = 0;
-    for (const SafetensorsEntry& entry : file_.entries()) {
-      there += entry.name.starts_with(kOptimizerPrefix) ? 1 : 0;
+    std::size_t there = count_of(kOptimizerPrefix);
+    if (checkpoint_.average == nullptr) {
+      const std::size_t averages = count_of(state_name(kAverage, ""));
+      if (averages > 0) {
+        differences.add(
+            "it has the averages of {} tensors, and none are kept here",
+            averages);
+      }
+      there -= averages;
     }
     if (there > found) {
       differences.add("{} tensors of the optimizer are not known here",
@@ -236,6 +242,12 @@ class StateReader {
   OptimizerState take() { return std::move(state_); }
 
  private:
+  std::size_t count_of(std::string_view prefix) const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        file_.entries(),
+        [&](const auto& entry) { return entry.name.starts_with(prefix); }));
+  }
+
   const SafetensorsEntry* average_entry(std::size_t i) const {
     return file_.find(state_name(kAverage, averaged_[i]));
   }

@@ -18,8 +18,9 @@ sys.path.insert(0, str(HERE.parent))
 # pylint: disable=wrong-import-position
 import plain_models  # noqa: E402
 import tool_case  # noqa: E402
-from small_folders import (RESNET, VIT, pixels_of, png, read_weights,  # noqa: E402
-                           resnet18, vit, write_model, write_photos)
+from small_folders import (BERT, RESNET, VIT, pixels_of, png,  # noqa: E402
+                           read_weights, resnet18, vit, write_model,
+                           write_photos)
 from tool_case import DATA, OK, USAGE, ToolCase  # noqa: E402
 
 GOLDEN = HERE.parent.parent / "neap/data/images/golden"
@@ -336,6 +337,8 @@ class RefusedTest(PhotoToolTest):
         (self.model / "config.json").write_text(json.dumps(
             {"model_type": "bert", "architectures": ["BertModel"]}))
         self.refused_run(says="its model takes no images")
+        (self.model / "config.json").write_text(json.dumps(BERT))
+        self.refused_run(says="its model takes no images; it is for --data jsonl")
         (self.model / "config.json").unlink()
         self.refused_run(says="config.json")
 
