@@ -160,9 +160,7 @@ Result<data::TextSet> text_to_measure(const TrainSettings& settings,
 
 // Loads a checkpoint, where there is one.
 Result<void> load_weights(nn::Layer& model, const TrainSettings& s) {
-  return s.load.empty()
-             ? Result<void>()
-             : load_into(model, s.load, verify_of(s.verify), s.averages);
+  return s.load.empty() ? Result<void>() : load_over(model, s);
 }
 
 // The model of a folder, with its own weights or those of a checkpoint.

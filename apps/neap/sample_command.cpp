@@ -214,8 +214,8 @@ ExitCode sample_pretrained(const SampleSettings& s) {
   const NoGrad no_grad;
   const std::unique_ptr<nn::Layer> model = make_pretrained_model(settings);
   if (!s.load.empty()) {
-    if (auto loaded = load_into(*model, s.load, verify_of(settings.verify));
-        !loaded) {
+    settings.load = s.load;
+    if (auto loaded = load_over(*model, settings); !loaded) {
       return fail(ExitCode::kData, loaded.error().message);
     }
   }

@@ -171,4 +171,21 @@ Result<void> load_into(nn::Module& model, const std::string& path,
   return loaded ? Result<void>() : tl::unexpected(loaded.error());
 }
 
+Result<void> load_over(nn::Module& model, const TrainSettings& s) {
+  const bool is_half = s.weights == "file";  // f32 would be rounded then
+  auto loaded = train::load(model, s.load,
+                            {.verify = verify_of(s.verify),
+                             .convert = !is_half,
+                             .averages = s.averages});
+  if (loaded) {
+    return {};
+  }
+  Failure& found = loaded.error();
+  if (is_half && found.kind == FailureKind::kMismatch) {
+    found.message +=
+        "; where it is of a run without --weights file, leave that out";
+  }
+  return tl::unexpected(std::move(found));
+}
+
 }  // namespace neap::app

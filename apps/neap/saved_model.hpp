@@ -44,4 +44,9 @@ Result<void> check_fits(base::FunctionRef<std::unique_ptr<nn::Layer>()> make,
 Result<void> load_into(nn::Module& model, const std::string& path,
                        formats::Verify verify, bool averages = true);
 
+/// Puts a checkpoint, --load, over the model of --from: its averages or its
+/// weights. What it has in BF16 is widened unless --weights file keeps it so,
+/// which leaves every bit of what is computed. Failures: as train::load.
+Result<void> load_over(nn::Module& model, const TrainSettings& s);
+
 }  // namespace neap::app

@@ -212,6 +212,7 @@ class PretrainedToolTest(ToolCase):
         self.refused(USAGE, "train", *self.options(), "--batch", 4, "--steps",
                      6, "--resume", run, *options[:2], *options[4:],
                      says="weights is file there")
+        self.check_widths_of(run, options[:2])
         if tool_case.SANITIZER:
             return
         plan = json.loads(self.good("plan", *self.options(), "--batch", 4,
@@ -220,6 +221,20 @@ class PretrainedToolTest(ToolCase):
         budget = need - plan["arena_bytes"] // 4
         held = self.train("--steps", 6, "--budget", f"{budget}B", *options)
         self.assertEqual(held["state_hash"], whole["state_hash"])
+
+    def check_widths_of(self, run, adapter):
+        """A checkpoint of half width gives the same bits in either width."""
+        half = ("--weights", "file")
+        load = (*adapter, "--load", run)
+        self.assertNotEqual(self.loss(*load), self.loss())
+        self.assertEqual(self.loss(*load), self.loss(*load, *half))
+        sample = ("sample", "--from", self.model, *load, "--max-tokens", 12)
+        self.assertEqual(self.good(*sample), self.good(*sample, *half))
+        wide = self.folder / "wide.safetensors"
+        self.train("--steps", 3, "--save", wide, *adapter)
+        for command in (("eval", *self.options()), sample[:3]):
+            self.refused(DATA, *command, *adapter, "--load", wide, *half,
+                         says="of a run without --weights file, leave that out")
 
     def test_widths_that_do_not_do_are_refused_in_a_line(self):
         half = ("--weights", "file")
