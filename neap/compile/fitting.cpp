@@ -210,7 +210,7 @@ class Trials {
   }
 
   std::optional<Candidate>& best() noexcept { return best_; }
-  /// Where the budget had no memory for a trial.
+  /// Throws what the budget refused to a trial, if it refused anything.
   void rethrow_failure() const {
     if (failure_) {
       std::rethrow_exception(failure_);
