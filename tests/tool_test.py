@@ -28,7 +28,7 @@ OPTIONS = ("model data path symbols validation augment no-augment width layers d
            "lr momentum weight-decay schedule plateau-patience plateau-factor ema eval-every warmup clip budget spill spill-rate spill-a-day costs plan "
            "kernels dtype compile "
            "keep prefetch target from adapter weights save-adapter "
-           "eager paged save save-every resume verify json page shards rank-timeout snapshot trace metrics "
+           "eager paged save save-every resume verify json page shards rank-timeout zero snapshot trace metrics "
            "tensorboard no-lines profile progress "
            "config").split()
 KEYS = ("test_accuracy steps resumed_steps checkpoint step_ms_median images_per_second peak_bytes "
@@ -190,6 +190,7 @@ class ArgumentTest(ToolCase):
                "spill": [""], "spill-rate": ["0", "fast", "1KiB", "-1MiB"],
                "shards": ["0", "-1", "x", "4097"],
                "rank-timeout": ["0", "-1", "inf", "x"],
+               "zero": ["-1", "2", "x"],
                "spill-a-day": ["0", "much", "1KiB", "-1MiB"],
                "plan": [""], "costs": [""],
                "kernels": [""], "dtype": ["f64", ""], "progress": ["loud"], "save": [""], "verify": ["yes", ""],

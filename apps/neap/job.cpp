@@ -9,6 +9,7 @@
 #include "neap/compile/compile.hpp"
 #include "neap/files/door.hpp"
 #include "neap/optim/clip.hpp"
+#include "neap/program/ranks.hpp"
 #include "neap/tensor/create.hpp"
 #include "neap/train/fit.hpp"
 #include "neap/train/mode_guard.hpp"
@@ -45,7 +46,11 @@ class LossJob final : public Job {
         target_(batch_of(target)),
         step_of_{this, loss_of},
         options_(step_options(for_dry_run(s, {batch}))),
-        step_(compile(step_of_, options_)) {}
+        step_(compile(step_of_, options_)) {
+    if (s.zero != 0) {
+      optimizer_->share_out(options_.ranks);
+    }
+  }
 
   nn::Module& model() override { return *model_; }
   void prepare() override { step_.prepare(specs_); }
@@ -53,6 +58,9 @@ class LossJob final : public Job {
     return compiler::fit(step_of_, specs_, options_);
   }
   void rehearse_save() const override {
+    if (options_.ranks != nullptr && options_.ranks->rank() != 0) {
+      return;  // rank 0 writes
+    }
     train::Checkpoint{.model = *model_,
                       .optimizer = *optimizer_,
                       .generator = tensor::generator(),
@@ -146,7 +154,8 @@ class TaskJob final : public Job {
                                   .average = average_.get(),
                                   .plateau = plateau_.get(),
                                   .compile = s.compile,
-                                  .compile_options = step_options(settings_)}) {
+                                  .compile_options = step_options(settings_),
+                                  .zero = static_cast<int>(s.zero)}) {
     if (tests_) {
       add_test_data(s, *tests_, facts_);
       evaluator_.emplace(*model_, *tests_, test_options());

@@ -68,6 +68,10 @@ std::string to_json(const TrainSettings& s, const WithinBudget& found,
       .add("ranks", std::int64_t{r.sharding.ranks})
       .add("rank", s.rank)
       .add("sent_in_a_step_bytes", r.sharding.sent)
+      .add("state_of_rank_bytes", r.state.own)
+      .add("state_of_all_ranks_bytes", r.state.all)
+      .add("handed_on_bytes", r.state.handed_on)
+      .add("handed_on_least_bytes", r.state.least_handed)
       .add("calls_of_each_shard", std::int64_t{r.sharding.each})
       .add("ops_of_all_rows", std::int64_t{r.sharding.together});
   add_traffic(s, r, json);
@@ -137,6 +141,20 @@ void add_network(const TrainSettings& s, const Rehearsal& r, const Row& row) {
   }
 }
 
+template <class Row>
+void add_shards(const TrainSettings& s, const Rehearsal& r, const Row& row) {
+  if (r.sharding.rows > 0) {
+    row("shards", compiler::parts_of(r.sharding));
+  }
+  if (r.sharding.ranks > 1) {
+    row("ranks", fmt::format("rank {} of {}, which sends {} in a step", s.rank,
+                             r.sharding.ranks, format_bytes(r.sharding.sent)));
+  }
+  if (r.state.all != 0) {
+    row("zero", compiler::parts_of(r.state));
+  }
+}
+
 // Adds the cost of meeting the budget.
 template <class Row>
 void add_price(const TrainSettings& s, const WithinBudget& found,
@@ -179,13 +197,7 @@ std::string to_text(const TrainSettings& s, const WithinBudget& found,
                            format_grouped(r.parameters), s.batch, s.optimizer));
   row("program", fmt::format("{} calls, planned in {:.2f} s",
                              format_grouped(r.calls), r.plan_seconds));
-  if (r.sharding.rows > 0) {
-    row("shards", compiler::parts_of(r.sharding));
-  }
-  if (r.sharding.ranks > 1) {
-    row("ranks", fmt::format("rank {} of {}, which sends {} in a step", s.rank,
-                             r.sharding.ranks, format_bytes(r.sharding.sent)));
-  }
+  add_shards(s, r, row);
   if (r.traffic) {
     add_network(s, r, row);
   }

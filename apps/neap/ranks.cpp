@@ -113,7 +113,9 @@ Result<void> check_ranks(const TrainSettings& s) {
        {std::pair(!s.compile, "--eager"), std::pair(s.paged, "--paged"),
         std::pair(!s.plan.empty(), "--plan"),
         std::pair(!s.metrics.empty() || !s.tensorboard.empty(), "--metrics"),
-        std::pair(s.save_seconds > 0.0, "--save-every by time")}) {
+        std::pair(s.save_seconds > 0.0, "--save-every by time"),
+        std::pair(s.zero != 0 && !s.spill.empty(),
+                  "--spill beside --zero 1")}) {
     if (is_there) {
       return refuse(
           fmt::format("{}: not with several ranks; leave it out", name));

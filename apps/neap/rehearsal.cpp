@@ -124,6 +124,7 @@ Rehearsal describe(Job& job, const memory::Domain& domain) {
   r.calls = said.ops;
   r.fitting = said.fitting;
   r.sharding = said.sharding;
+  r.state = said.state;
   r.peak_call = said.peak_call;
   if (!said.peak_op.empty()) {
     r.peak_step = said.peak_layer.empty()

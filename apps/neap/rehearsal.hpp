@@ -32,6 +32,7 @@ struct Rehearsal {
   Bytes data_set = 0;         // part of the peak
   compiler::Fitting fitting;  // of the step into its arena
   compiler::Sharding sharding;
+  compiler::StateParts state;  // of the optimizer, where ranks share it out
   std::optional<dist::Traffic> traffic;  // of several ranks, by --network
   Named by_category;                     // of all that lives at the peak
   Named by_layer;

@@ -180,6 +180,7 @@ class Session {
     options.trainer.plateau = plateau_.get();
     options.trainer.compile = settings_.compile;
     options.trainer.compile_options = step_options(settings_);
+    options.trainer.zero = static_cast<int>(settings_.zero);
     return options;
   }
 
@@ -303,6 +304,10 @@ class Session {
     if (settings_.ranks > 1) {
       say(report_of(settings_), "ranks    rank 0 sends {} in a step\n",
           format_bytes(trainer.program().sharding.sent));
+    }
+    if (const auto& shared = trainer.program().shared; shared != nullptr) {
+      say(report_of(settings_), "zero     {}\n",
+          compiler::parts_of(shared->state));
     }
     if (!settings_.plan.empty()) {
       summary.plan_file = what_became_of_plan(settings_);

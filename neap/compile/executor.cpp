@@ -118,6 +118,7 @@ void Executor::note_calls() {
   for (const Call& member : program_.members) {
     note_call(member);
   }
+  note_elsewhere();
   for (const AwayState& state : program_.away) {
     if (program_.externals[state.external].is_written) {
       written_externals_.push_back(state.external);
@@ -142,6 +143,23 @@ void Executor::note_call(const Call& call) {
     listeners_.push_back(
         {call.listener, call.listener_index, attrs, call.attrs_size});
   }
+}
+
+// Updates that other ranks make, in the order in which all ranks list theirs.
+void Executor::note_elsewhere() {
+  if (program_.shared == nullptr) {
+    return;
+  }
+  for (const UpdateElsewhere& one : program_.shared->elsewhere) {
+    listeners_.push_back({one.listener, one.index, program_.attrs_at(one.attrs),
+                          one.attrs_size});
+  }
+  const auto place = [&](const Listener& one) {
+    const auto found = std::ranges::find(program_.listeners, one.listener,
+                                         &Listening::listener);
+    return std::pair(found - program_.listeners.begin(), one.index);
+  };
+  std::ranges::stable_sort(listeners_, {}, place);
 }
 
 void Executor::note_write(const Operand& operand) {

@@ -120,6 +120,7 @@ class NEAP_API Executor {
   void note_entries();
   void note_calls();
   void note_call(const Call& call);
+  void note_elsewhere();
   void note_write(const Operand& operand);
   void find_states();
   void find_places();

@@ -344,6 +344,10 @@ void Instructions::exchange(const Form& form, const Call& call) const {
     program_.ranks->sum(all, spec.dtype, form.args.scratch, what);
     return;
   }
+  if (attrs.from != ExchangeAttrs::kNobody) {
+    program_.ranks->hand_on(all, attrs.from, what);
+    return;
+  }
   const std::size_t block = all.size() / static_cast<std::size_t>(attrs.outer);
   for (std::size_t at = 0; at < all.size(); at += block) {
     program_.ranks->share(all.subspan(at, block), attrs.rows, attrs.row, what);

@@ -10,6 +10,7 @@
 #include "neap/compile/plan_book.hpp"
 #include "neap/program/bind.hpp"
 #include "neap/program/rank_cut.hpp"
+#include "neap/program/rank_updates.hpp"
 #include "neap/program/ranks.hpp"
 #include "neap/program/trail.hpp"
 #include "neap/tensor/execution.hpp"
@@ -99,6 +100,11 @@ Program trace_for(Step step, const GivenArguments& given,
     cut_into_shards(program, rows_of_batch(program),
                     static_cast<std::uint32_t>(options.shards));
     program.sharding.digest = digest;
+  }
+  if (share_out_updates(program) && !options.spill.folder.empty()) {
+    base::raise<ValueError>(
+        "compile: ranks share out the optimizer's state, which does not go "
+        "with a .spill.folder; leave one of them out");
   }
   for (const int kept : options.keep) {
     if (kept < 0 || static_cast<std::size_t>(kept) >= program.handed) {

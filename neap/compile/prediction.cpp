@@ -38,6 +38,9 @@ class Predictor {
     out_.seconds = plan_.seconds();
     out_.fitting = program_.fitting;
     out_.sharding = program_.sharding;
+    if (program_.shared != nullptr) {
+      out_.state = program_.shared->state;
+    }
     if (!out_.fitting.is_met()) {
       out_.fitting.price = price_of(program_);
     }

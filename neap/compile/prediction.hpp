@@ -78,6 +78,7 @@ struct Prediction {
 
   Fitting fitting{};    // into CompileOptions::arena_limit
   Sharding sharding{};  // of the batch, by CompileOptions::shards
+  StateParts state{};   // of optimizers whose state ranks share out
 
   Bytes gap() const noexcept { return arena - lower_bound; }
   /// The peak of what the step holds, the caller's arguments left out.

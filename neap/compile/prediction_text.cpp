@@ -84,6 +84,9 @@ class Report {
     if (p_.sharding.rows > 0) {
       add("{}\n", parts_of(p_.sharding));
     }
+    if (p_.state.all != 0) {
+      add("{}\n", parts_of(p_.state));
+    }
     if (p_.fitting.is_met()) {
       add("made to fit {} B: {}, extra time {:.1f} %, and not below {:.1f} % "
           "in this order of calls\n",

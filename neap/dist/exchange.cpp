@@ -303,6 +303,28 @@ void share_among_ranks(Engine& engine, Exchanges& exchanges,
   waiter.finish();
 }
 
+void hand_over_to(Engine& engine, Exchanges& exchanges,
+                  std::span<std::byte> array, int from, int to,
+                  std::string_view what) {
+  const int rank = engine.rank();
+  if (from == to || (rank != from && rank != to)) {
+    return;
+  }
+  constexpr int kTag = 0;
+  Waiter waiter(engine, exchanges, what);
+  const bool is_giver = rank == from;
+  Swap swap(waiter, is_giver ? to : from, kTag,
+            is_giver ? array : std::span<std::byte>(),
+            is_giver ? 0 : static_cast<std::int64_t>(array.size()));
+  swap.run(
+      [&](int, std::int64_t begin, std::int64_t count) {
+        return array.subspan(static_cast<std::size_t>(begin),
+                             static_cast<std::size_t>(count));
+      },
+      [](std::int64_t, std::int64_t) {});
+  waiter.finish();
+}
+
 // In the same pattern: whoever has the values of 2^k ranks gets those of the
 // others.
 void gather_from_ranks(Engine& engine, Exchanges& exchanges,

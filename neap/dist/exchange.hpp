@@ -70,6 +70,12 @@ void share_among_ranks(Engine& engine, Exchanges& exchanges,
                        std::span<std::byte> array, std::string_view what,
                        FirstOfRank first_of);
 
+/// The array of rank `from` goes to that of rank `to`; the other ranks do
+/// nothing. Allocates nothing. THROWS: as sum_over_ranks().
+void hand_over_to(Engine& engine, Exchanges& exchanges,
+                  std::span<std::byte> array, int from, int to,
+                  std::string_view what);
+
 /// Every rank gets what each has, in their order: `all` has ranks() times as
 /// many bytes as `mine`. THROWS: as sum_over_ranks().
 void gather_from_ranks(Engine& engine, Exchanges& exchanges,

@@ -38,6 +38,16 @@ class PlannedRanks final : public compiler::Ranks {
     }
     return mine * count_;
   }
+  std::uint64_t told(std::uint64_t mine, std::string_view) override {
+    return mine;
+  }
+  void hand_over(std::span<std::byte>, int, int,
+                 std::string_view what) override {
+    raise(what);
+  }
+  void hand_on(std::span<std::byte>, int, std::string_view what) override {
+    raise(what);
+  }
   void expect_equal(std::uint64_t, std::string_view) override {}
   void refuse() noexcept override {}
   Bytes staging_bytes(Bytes array) const noexcept override {
@@ -109,6 +119,25 @@ class StepRanks final : public compiler::Ranks {
     const auto said = state_->gathered(mine ? 1 : 0, what);
     return std::ranges::all_of(said,
                                [](std::uint64_t one) { return one == 1; });
+  }
+
+  std::uint64_t told(std::uint64_t mine, std::string_view what) override {
+    return state_->gathered(mine, what)[0];
+  }
+  void hand_over(std::span<std::byte> array, int from, int to,
+                 std::string_view what) override {
+    state_->exchange([&] {
+      hand_over_to(*state_->engine, state_->exchanges, array, from, to, what);
+    });
+  }
+  // Rows of which one rank has all.
+  void hand_on(std::span<std::byte> array, int from,
+               std::string_view what) override {
+    const auto bytes = static_cast<std::int64_t>(array.size());
+    state_->exchange([&] {
+      share_among_ranks(*state_->engine, state_->exchanges, array, what,
+                        [&](int rank) { return rank <= from ? 0 : bytes; });
+    });
   }
 
   Bytes staging_bytes(Bytes array) const noexcept override {

@@ -53,6 +53,20 @@ class Counter {
     out_.least += all - all / ranks_;
   }
 
+  // Ranks that neither send nor receive in a phase wait for those that do.
+  void hand_on(int from, Bytes bytes) {
+    for (int bit = 1; bit < ranks_; bit *= 2) {
+      const auto has_it = [&](int rank) {
+        return (rank & ~(bit - 1)) == (from & ~(bit - 1));
+      };
+      swap(has_it(rank_) ? bytes : 0, has_it(rank_ ^ bit) ? bytes : 0);
+      if (!has_it(rank_) && !has_it(rank_ ^ bit)) {
+        out_.seconds += seconds_of(bytes, chunks_of(bytes), chunks_of(bytes));
+      }
+    }
+    out_.least += bytes - bytes / ranks_;
+  }
+
  private:
   void swap(Bytes out, Bytes in) {
     const std::int64_t sends = chunks_of(out);
@@ -61,20 +75,23 @@ class Counter {
     out_.received += in;
     out_.sends += sends;
     out_.receives += receives;
-    if (sends + receives == 0) {
-      return;
+    if (sends + receives != 0) {
+      out_.seconds += seconds_of(std::max(out, in), std::max(sends, receives),
+                                 sends + receives);
     }
+  }
+
+  double seconds_of(Bytes bytes, std::int64_t one_way,
+                    std::int64_t both) const {
     const double o = network_.overhead;
     const double first = network_.latency + 2 * o;
     double rate = network_.rate;
-    if (std::max(sends, receives) > kWindow) {  // no more are on their way
+    if (one_way > kWindow) {  // no more are on their way
       rate = std::min(rate, static_cast<double>(kStagingBytes) / (2 * first));
     }
-    out_.seconds +=
-        first + std::max(static_cast<double>(std::max(out, in)) / rate,
-                         static_cast<double>(
-                             std::max<std::int64_t>(sends + receives - 2, 0)) *
-                             o);
+    const std::int64_t more = std::max<std::int64_t>(both - 2, 0);
+    return first + std::max(static_cast<double>(bytes) / rate,
+                            static_cast<double>(more) * o);
   }
 
   int rank_;
@@ -106,6 +123,10 @@ Traffic traffic_of(const compiler::Program& program, const Network& network,
     const Bytes bytes = spec.size;
     if (attrs.is_sum) {
       counter.sum(bytes);
+      continue;
+    }
+    if (attrs.from != compiler::ExchangeAttrs::kNobody) {
+      counter.hand_on(attrs.from, bytes);
       continue;
     }
     for (std::int64_t i = 0; i < attrs.outer; ++i) {

@@ -34,7 +34,8 @@ struct Traffic {
   std::int64_t sends = 0;  // messages
   std::int64_t receives = 0;
   /// The fewest bytes that a rank can send for the same sums and rows: 2 (R -
-  /// 1) / R of a sum, (R - 1) / R of rows that all ranks need.
+  /// 1) / R of a sum, (R - 1) / R of rows that all ranks need. What one rank
+  /// hands on costs (R - 1) / R of it on the average of all ranks.
   Bytes least = 0;
 };
 

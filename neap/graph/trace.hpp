@@ -20,6 +20,13 @@ namespace neap::graph {
 class Hook;
 class Leaf;
 
+/// The rank that alone makes a write of a step of several ranks, which then
+/// give each other what it wrote; with `ranks` 1 each of them makes it.
+struct WriteShare {
+  int rank = 0;
+  int ranks = 1;
+};
+
 /// A part of every run of a traced step: an optimizer, whose updates
 /// depend on the step's number. LIFETIME: the program's.
 class NEAP_API RunListener {
@@ -34,6 +41,11 @@ class NEAP_API RunListener {
   virtual void before_run() {}
   /// Attributes of the write that was recorded with `index`, for this run.
   virtual void write_attrs(std::uint32_t index, void* attrs) const noexcept = 0;
+  /// The rank that makes the write of that index. Its first output is a tensor
+  /// that all ranks have, the others are of that rank alone.
+  virtual WriteShare share_of(std::uint32_t /*index*/) const noexcept {
+    return {};
+  }
   /// The run is over and has succeeded. `calls`: how often the step told the
   /// trace to listen.
   virtual void after_run(std::uint32_t calls) noexcept {

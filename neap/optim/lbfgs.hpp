@@ -77,6 +77,7 @@ class NEAP_API LBFGS final : public Optimizer {
 
  protected:
   void check_plain_step() const override;
+  bool is_by_parameter() const noexcept override { return false; }
   const kernels::KernelList& update_kernels(int group) const noexcept override;
   std::size_t state_count(int group) const noexcept override;
   Shape shape_of_state(const Shape& parameter,

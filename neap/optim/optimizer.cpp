@@ -93,6 +93,11 @@ void Optimizer::check_new(const ParameterList& parameters) const {
 
 void Optimizer::add_parameters(const ParameterList& parameters) {
   check_not_traced("add_group");
+  if (share_ != nullptr) {
+    raise<ValueError>(
+        "optimizer: ranks share out its state, so that no group can be added; "
+        "add groups before share_out()");
+  }
   check_new(parameters);
   groups_.reserve(groups_.size() + 1);
   rates_.reserve((groups_.size() + 1) * static_cast<std::size_t>(most_steps_));
@@ -360,6 +365,7 @@ void Optimizer::step(const StepOptions& options, CallSite site) {
     record(*trace, options, where);
     return;
   }
+  check_here();
   threads::Executor& executor = tensor::executor();
   try {
     fill_rates(1);
@@ -413,9 +419,10 @@ Bytes Optimizer::largest_state_away() const noexcept {
 Bytes Optimizer::state_bytes() const noexcept {
   base::tell_of_question("state_bytes", kAboutState, {});
   Bytes bytes = 0;
-  for (const Slot& slot : slots_) {
-    for (const Tensor& state : slot.state) {
-      bytes += state.defined() ? state.array()->storage()->size() : 0;
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    for (const Tensor& state : slots_[i].state) {
+      const bool is_here = has_state_of(i) && state.defined();
+      bytes += is_here ? state.array()->storage()->size() : 0;
     }
   }
   return bytes;

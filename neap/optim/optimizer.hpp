@@ -22,16 +22,20 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "neap/autograd/parameter.hpp"
+#include "neap/base/function_ref.hpp"
 #include "neap/graph/trace.hpp"
 #include "neap/kernels/engine/kernel.hpp"
 #include "neap/memory/counted.hpp"
 #include "neap/optim/joint_update.hpp"
 #include "neap/optim/optimizer_state.hpp"
 #include "neap/optim/schedule.hpp"
+#include "neap/optim/state_share.hpp"
 
 namespace neap::optim {
 
@@ -97,11 +101,36 @@ class NEAP_API Optimizer : public graph::RunListener {
   /// is traced.
   const Schedule& schedule(int group = 0) const;
 
-  /// Bytes of all state created so far.
+  /// Bytes of all state created so far, that of other ranks left out.
   Bytes state_bytes() const noexcept;
-  /// Bytes of the largest state that a compiled step keeps in a file, which
-  /// reading it (a save) takes; 0 where none is there.
+  /// Bytes of the largest state that a compiled step keeps in a file, or that
+  /// another rank has, which reading it (a save) takes; 0 where none is.
   Bytes largest_state_away() const noexcept;
+
+  // --- state that ranks share out (ZeRO, stage 1) ----------------------------
+
+  /// From now on each rank has the state of some parameters alone: whole ones,
+  /// the largest first, each to the rank that has least so far. Compiled steps
+  /// with these ranks (CompileOptions::ranks) update a parameter in its rank
+  /// and hand it on to the others; the bits are those without. nullptr or one
+  /// rank: nothing is shared out; the same ranks once more: nothing changes.
+  /// Rajbhandari, Rasley, Ruwase and He, "ZeRO: memory optimizations toward
+  /// training trillion parameter models", 2020. THROWS: ValueError for an
+  /// optimizer whose update couples parameters, after a step, a traced one
+  /// too, and for other ranks than those before; TraceError while a step is
+  /// traced; OutOfMemory.
+  void share_out(const std::shared_ptr<compiler::Ranks>& ranks);
+  bool is_shared_out() const noexcept { return share_ != nullptr; }
+  /// True unless another rank has the state of the parameter with that index.
+  bool has_state_of(std::size_t index) const noexcept;
+  /// Runs `read` in rank 0, where it may read all of the state, also that of
+  /// other ranks, which all call this, too, and hand theirs over meanwhile.
+  /// Where nothing is shared out it is run in each. `what`: named where it
+  /// fails. RETURNS: the number that `read` gave in rank 0; none: it threw, and
+  /// what it threw is thrown there. THROWS: RankLost, RankMismatch, DistError
+  /// of the ranks; TraceError while a step is traced.
+  std::optional<std::uint64_t> read_state(
+      std::string_view what, base::FunctionRef<std::uint64_t()> read) const;
 
   /// A group but for its rate as a text: "Adam(beta1=0.9, ...)", for comparing
   /// and for people; empty where an optimizer does not say. THROWS: ValueError
@@ -209,6 +238,9 @@ class NEAP_API Optimizer : public graph::RunListener {
   /// Notes changed options of a group; called after each change.
   void note_options(int group) noexcept;
 
+  /// False: an update needs the state of all parameters at once.
+  virtual bool is_by_parameter() const noexcept { return true; }
+
   // in[0] is the gradient, out[0] the parameter, out[1...] the state.
   virtual const kernels::KernelList& update_kernels(
       int group) const noexcept = 0;
@@ -236,6 +268,7 @@ class NEAP_API Optimizer : public graph::RunListener {
   struct Slot {
     State state;  // undefined until created
     int group = 0;
+    int rank = 0;  // that has the state, where ranks share it out
     std::int64_t steps = 0;
     std::size_t states_used = 0;  // states that updates have used so far
     std::int32_t traced = 0;      // updates in the trace `traced_in_`
@@ -308,6 +341,16 @@ class NEAP_API Optimizer : public graph::RunListener {
   std::uint32_t write_index(std::size_t index, const Traced& traced);
   Update update_of(std::uint32_t write_index) const noexcept;
 
+  // State that ranks share out.
+  void check_shareable() const;
+  void choose_ranks(int count);
+  Bytes weight_of(std::size_t index) const;
+  Tensor absent_state(std::size_t index, std::size_t k,
+                      const memory::Tag& tag) const;
+  void leave_absent(OptimizerState& state, base::SiteId site) const;
+  void check_here() const;
+  graph::WriteShare share_of(std::uint32_t index) const noexcept override;
+
   // Told by a program's runs.
   void before_run() override;
   void write_attrs(std::uint32_t index, void* attrs) const noexcept override;
@@ -321,6 +364,7 @@ class NEAP_API Optimizer : public graph::RunListener {
   memory::Vector<double> rates_;  // rates of steps to come, group by group
   int group_count_ = 0;
   std::int64_t step_count_ = 0;
+  std::shared_ptr<StateShare> share_;  // null: each rank has all state
 
   Programs* programs_ = nullptr;   // programs that it takes part in; null: none
   memory::Vector<Traced> traced_;  // kinds of updates that writes refer to

@@ -130,8 +130,11 @@ OptimizerState Optimizer::state_in_place() const {
 
 Tensor Optimizer::new_state(std::size_t index, std::size_t k,
                             CallSite site) const {
-  return zeros_for(parameters_[index].tensor, state_shape(index, k),
-                   state_tag(index, base::intern(site)), tensor::executor());
+  const memory::Tag tag = state_tag(index, base::intern(site));
+  return has_state_of(index)
+             ? zeros_for(parameters_[index].tensor, state_shape(index, k), tag,
+                         tensor::executor())
+             : absent_state(index, k, tag);
 }
 
 void Optimizer::check_state(const OptimizerState& state,
@@ -160,8 +163,10 @@ void Optimizer::check_state(const OptimizerState& state,
     for (std::size_t k = 0; from.is_used() && k < count; ++k) {
       check_state_tensor(from.tensors[k], parameters_[i].tensor,
                          state_shape(i, k), name, state_name(k));
-      check_elements(from.tensors[k],
-                     is_copied(from.tensors[k], slots_[i].state[k]), site);
+      if (has_state_of(i)) {
+        check_elements(from.tensors[k],
+                       is_copied(from.tensors[k], slots_[i].state[k]), site);
+      }
     }
     for (std::size_t k = 0; k < kMaxState; ++k) {
       const Tensor& own = slots_[i].state[k];
@@ -239,7 +244,7 @@ memory::Vector<Optimizer::Blank> Optimizer::blanks(
     for (std::size_t k = from.is_used() ? from.tensor_count : 0; k < kMaxState;
          ++k) {
       const Tensor& own = slots_[i].state[k];
-      if (is_whole_and_away(own)) {
+      if (is_whole_and_away(own) && has_state_of(i)) {
         out.push_back(
             {own.array()->storage().get(), tensor::keeper_of_zeros()});
       }
@@ -252,6 +257,7 @@ void Optimizer::set_state(OptimizerState state, CallSite site) {
   check_not_traced("set_state");
   check_state(state, site);
   const base::SiteId where = site_or_context(site);
+  leave_absent(state, where);
   own_tensors(state, where);
   memory::Vector<tensor::Overwrite> filled = overwrites(state);
   memory::Vector<Blank> blank = blanks(state);

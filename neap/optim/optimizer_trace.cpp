@@ -130,7 +130,8 @@ void Optimizer::record_update(graph::Trace& trace, std::size_t index,
       // The optimizer's own: no state of the step's that a run would set.
       const memory::Tag tag = state_tag(index, site);
       base::Ref<tensor::Body> zeros =
-          (trace.is_state_late()
+          (!has_state_of(index) ? absent_state(index, k, tag)
+           : trace.is_state_late()
                ? late_zeros_for(parameter, state_shape(index, k), tag)
                : zeros_for(parameter, state_shape(index, k), tag,
                            tensor::executor()))
@@ -186,6 +187,14 @@ Optimizer::Update Optimizer::update_of(
               traced.update == 0 &&
               slot.states_used < states_at(write_index % kMostIndices),
           .grad_scale = traced.grad_scale};
+}
+
+// State is what ranks share out: an update without any is made by all.
+graph::WriteShare Optimizer::share_of(std::uint32_t index) const noexcept {
+  const std::size_t slot = index % kMostIndices;
+  return share_ == nullptr || states_at(slot) == 0
+             ? graph::WriteShare{}
+             : graph::WriteShare{slots_[slot].rank, share_->count()};
 }
 
 void Optimizer::before_run() {

@@ -299,6 +299,35 @@ struct Sharding {
 /// "a batch of 64 in 8 shards: 87 calls for each, 2 ops for all rows at once"
 NEAP_API std::string parts_of(const Sharding& sharding);
 
+/// Bytes of an optimizer's state that ranks share out.
+struct StateParts {
+  Bytes own = 0;           // this rank's part
+  Bytes most = 0;          // the largest part
+  Bytes all = 0;           // of all ranks; 0: each of them has all state
+  Bytes handed_on = 0;     // part of Sharding::sent: updated parameters
+  Bytes least_handed = 0;  // no way to do that has ranks send less on average
+};
+
+/// "this rank has 1.2 MiB of 4.8 MiB of optimizer state, none more than 1.3
+/// MiB; of what it sends 2.4 MiB are updated parameters, at least 2.3 MiB on
+/// the average of ranks"
+NEAP_API std::string parts_of(const StateParts& state);
+
+/// An update that another rank makes. Listeners give its attributes here, too:
+/// ranks compare them, and count what is updated alike.
+struct UpdateElsewhere {
+  graph::RunListener* listener = nullptr;
+  std::uint32_t index = 0;
+  std::uint32_t attrs = 0;  // offset in the pool of attributes
+  std::uint32_t attrs_size = 0;
+};
+
+/// The updates of a step as ranks share them out (share_out_updates()).
+struct SharedUpdates {
+  StateParts state;
+  memory::Vector<UpdateElsewhere> elsewhere{};
+};
+
 class Ranks;
 
 class NEAP_API Program {
@@ -347,7 +376,8 @@ class NEAP_API Program {
   memory::Vector<AwayState> away;
   Fitting fitting;
   Sharding sharding;
-  std::shared_ptr<Ranks> ranks;  // none: one
+  std::shared_ptr<Ranks> ranks;                 // none: one
+  std::shared_ptr<const SharedUpdates> shared;  // none: each rank makes all
   /// The generator's position when the trace began, and how many draws a run
   /// takes: a draw n of the trace is the (n - first)th of each run.
   base::DrawKey first_draw;
@@ -402,6 +432,7 @@ class NEAP_API Program {
   const void* attrs_at(std::uint32_t offset) const noexcept {
     return attrs_.at(offset);
   }
+  void* attrs_at(std::uint32_t offset) noexcept { return attrs_.at(offset); }
 
   /// The size of its spill file on the disk.
   Bytes file_bytes() const noexcept {

@@ -59,7 +59,8 @@ void RankCut::expect_unwritten() const {
 // Halves go to another rank, then halves of these, and all the way back.
 Call RankCut::sum(const Call& near, Bytes bytes) {
   sent_ += 2 * (bytes - bytes / rows_.ranks);
-  return exchange(near, "sum_over_ranks", {.is_sum = true, .rows = rows_});
+  return exchange_near(program_, near, "sum_over_ranks",
+                       {.is_sum = true, .rows = rows_});
 }
 
 // A rank hands on its rows, then those of two ranks, of four, ...
@@ -69,13 +70,13 @@ Call RankCut::share(const Call& near, const ValueRows& rows, DType dtype) {
     sent_ += rows.outer * rows.inner * size_of(dtype) *
              (rows_.first_of_rank(first + bit) - rows_.first_of_rank(first));
   }
-  return exchange(
-      near, "share_rows",
+  return exchange_near(
+      program_, near, "share_rows",
       {.outer = rows.outer, .row = rows.inner * size_of(dtype), .rows = rows_});
 }
 
-Call RankCut::exchange(const Call& near, std::string_view name,
-                       const ExchangeAttrs& attrs) {
+Call exchange_near(Program& program, const Call& near, std::string_view name,
+                   const ExchangeAttrs& attrs) {
   Call call;
   call.kind = CallKind::kExchange;
   call.name = name;
@@ -83,7 +84,7 @@ Call RankCut::exchange(const Call& near, std::string_view name,
   call.owner = near.owner;
   call.category = near.category;
   call.reads_outputs = true;
-  call.attrs = program_.keep_attrs(nullptr, attrs);
+  call.attrs = program.keep_attrs(nullptr, attrs);
   call.attrs_size = sizeof(attrs);
   return call;
 }
@@ -128,6 +129,7 @@ std::uint64_t exchange_digest(const Program& program) noexcept {
           *static_cast<const ExchangeAttrs*>(program.attrs_of(call));
       const ValueSpec& spec = program[program.out(call)[0].value].spec;
       hash.add(attrs.is_sum);
+      hash.add(attrs.from);
       hash.add(spec.dtype);
       hash.add(spec.size);
       hash.add(attrs.rows.rows);

@@ -62,8 +62,6 @@ class RankCut {
  private:
   void mark_arguments();
   void expect_unwritten() const;
-  Call exchange(const Call& near, std::string_view name,
-                const ExchangeAttrs& attrs);
 
   Program& program_;
   RowsOfRanks rows_;
@@ -71,6 +69,11 @@ class RankCut {
   Bytes sent_ = 0;
   memory::Vector<std::uint8_t> shared_out_;  // by value
 };
+
+/// An exchange, without operands yet, at the place of another call. THROWS:
+/// OutOfMemory.
+Call exchange_near(Program& program, const Call& near, std::string_view name,
+                   const ExchangeAttrs& attrs);
 
 /// A digest of what a step does, the same in all ranks. REQUIRES: no pass has
 /// changed the program. THROWS: OutOfMemory.

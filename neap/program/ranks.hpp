@@ -6,6 +6,7 @@
 //   %t = sum_over_ranks()  over %s    the sum of all ranks' %s, in every rank
 //   %w = share_rows()      over %v    the rows of all ranks, each of which has
 //                                     filled in its own
+//   %u = hand_on()         over %w    what one of them has, in every rank
 //
 // dist::Group implements it.
 #pragma once
@@ -46,6 +47,12 @@ class Ranks {
   virtual void refuse() noexcept = 0;
   /// Whether all ranks say yes. THROWS: RankMismatch where one is elsewhere.
   virtual bool all(bool mine, std::string_view what) = 0;
+  /// Rank 0's number, in every rank. THROWS: RankLost; DistError.
+  virtual std::uint64_t told(std::uint64_t mine, std::string_view what) = 0;
+  /// `array` of rank `from` goes to that of rank `to`, of as many bytes; to the
+  /// others it is nothing. THROWS: as told().
+  virtual void hand_over(std::span<std::byte> array, int from, int to,
+                         std::string_view what) = 0;
 
   // In a run. They allocate nothing. THROWS: RankLost; DistError.
 
@@ -58,6 +65,9 @@ class Ranks {
   /// that are its own; afterwards all ranks have all of them.
   virtual void share(std::span<std::byte> array, const RowsOfRanks& rows,
                      Bytes row, std::string_view what) = 0;
+  /// `array` becomes that of rank `from` in every rank.
+  virtual void hand_on(std::span<std::byte> array, int from,
+                       std::string_view what) = 0;
   /// An exchange has failed: what was under way may go on, so that the memory
   /// of the run stays as it is for as long as the process lives.
   virtual bool is_broken() const noexcept = 0;
@@ -71,10 +81,13 @@ class Ranks {
 /// The attributes of an exchange: of all elements, or of rows in a memory of
 /// outer x rows x row bytes.
 struct ExchangeAttrs {
-  bool is_sum = false;  // else rows are shared
+  static constexpr int kNobody = -1;
+
+  bool is_sum = false;  // else rows are shared, or
+  int from = kNobody;   // a rank's elements are handed on
   std::int64_t outer = 1;
   Bytes row = 0;
-  RowsOfRanks rows;
+  RowsOfRanks rows{};
 };
 
 }  // namespace neap::compiler

@@ -227,7 +227,9 @@ class StateReader {
     for (std::size_t i = 0; i < names_.size(); ++i) {
       OptimizerState::Slot& slot = state_.slots[i];
       for (std::size_t k = 0; is_there_[i] && k < slot.tensor_count; ++k) {
-        if (slot.tensors[k].defined()) {
+        if (!checkpoint_.optimizer.has_state_of(i)) {  // its rank reads it
+          slot.tensors[k] = checkpoint_.optimizer.new_state(i, k, site_);
+        } else if (slot.tensors[k].defined()) {
           staging_.add({.file = &file_, .entry = entry_of(i, k)},
                        slot.tensors[k], false, site_);
         } else if (auto made = make(i, k); !made) {

@@ -6,6 +6,8 @@
 
 #include <string_view>
 
+#include "neap/base/function_ref.hpp"
+#include "neap/base/raise.hpp"
 #include "neap/tensor/host_access.hpp"
 
 namespace neap::train {
@@ -68,27 +70,42 @@ void add_state(const nn::Module& model, const optim::Optimizer& optimizer,
   hasher.add_number(generator.key().draw);
 }
 
+// Ranks that share out the state have that of rank 0, which reads all of it.
+std::uint64_t hash_of(const optim::Optimizer& optimizer, const CallSite& site,
+                      base::FunctionRef<void(Hasher&)> add) {
+  const auto found = optimizer.read_state("state_hash", [&] {
+    Hasher hasher(site);
+    add(hasher);
+    return hasher.digest();
+  });
+  if (!found) {
+    base::raise<ValueError>(
+        "state_hash: rank 0 could not read all of the state; it says why");
+  }
+  return *found;
+}
+
 }  // namespace
 
 std::uint64_t state_hash(const nn::Module& model,
                          const optim::Optimizer& optimizer,
                          const Generator& generator, CallSite site) {
-  Hasher hasher(site);
-  add_state(model, optimizer, generator, hasher);
-  return hasher.digest();
+  return hash_of(optimizer, site, [&](Hasher& hasher) {
+    add_state(model, optimizer, generator, hasher);
+  });
 }
 
 std::uint64_t state_hash(const nn::Module& model,
                          const optim::Optimizer& optimizer,
                          const optim::Ema& average, const Generator& generator,
                          CallSite site) {
-  Hasher hasher(site);
-  add_state(model, optimizer, generator, hasher);
-  for (const Parameter& one : average.averages()) {
-    hasher.add_tensor(one.name, one.tensor);
-  }
-  hasher.add_number(static_cast<std::uint64_t>(average.update_count()));
-  return hasher.digest();
+  return hash_of(optimizer, site, [&](Hasher& hasher) {
+    add_state(model, optimizer, generator, hasher);
+    for (const Parameter& one : average.averages()) {
+      hasher.add_tensor(one.name, one.tensor);
+    }
+    hasher.add_number(static_cast<std::uint64_t>(average.update_count()));
+  });
 }
 
 }  // namespace neap::train

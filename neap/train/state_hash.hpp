@@ -14,8 +14,11 @@
 
 namespace neap::train {
 
-/// THROWS: ShapeError unless every tensor is dense; DeviceError off the host;
-/// TraceError in a dry run (rehearsal), and in a step that is traced.
+/// Where ranks share out the optimizer's state (Optimizer::share_out), all of
+/// them call it, and each gets the hash of rank 0, which reads one tensor of
+/// the others at a time. THROWS: ShapeError unless every tensor is dense;
+/// DeviceError off the host; TraceError in a dry run (rehearsal), and in a step
+/// that is traced; as Optimizer::read_state, and ValueError where rank 0 threw.
 NEAP_API std::uint64_t state_hash(const nn::Module& model,
                                   const optim::Optimizer& optimizer,
                                   const Generator& generator,

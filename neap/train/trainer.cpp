@@ -53,6 +53,11 @@ void check_ranks(const data::Loader& loader, const TrainerOptions& options) {
   }
 }
 
+Result<void> rank_0_failed() {
+  return failure(FailureKind::kIo,
+                 "rank 0 could not write the checkpoint; it says why");
+}
+
 }  // namespace
 
 // The step as a function of a batch alone. Results that there are not are the
@@ -103,6 +108,7 @@ Trainer::Trainer(nn::Layer& model, optim::Optimizer& optimizer,
       options_(std::move(options)),
       buffers_(model) {
   check_ranks(loader, options_);
+  share_state();
   if (loader.batches_per_epoch() == 0) {
     base::raise<ValueError>(
         "trainer: {} samples give no batch of {}; use a smaller batch",
@@ -123,6 +129,18 @@ Trainer::Trainer(nn::Layer& model, optim::Optimizer& optimizer,
 }
 
 Trainer::~Trainer() = default;
+
+void Trainer::share_state() const {
+  if (options_.zero != 0 && options_.zero != 1) {
+    base::raise<ValueError>(
+        "trainer: .zero is {}; it must be 0 (each rank has all of the "
+        "optimizer's state) or 1 (ranks share it out)",
+        options_.zero);
+  }
+  if (options_.zero == 1 && has_other_ranks(loader_)) {
+    optimizer_.share_out(options_.compile_options.ranks);
+  }
+}
 
 Bytes Trainer::arena_bytes(const CallSite& site) const noexcept {
   return planned_ ? planned_->step.arena_bytes(site) : 0;
@@ -191,6 +209,9 @@ Result<void> Trainer::save(const std::string& path, const Facts& facts,
   if (!has_other_ranks(loader_)) {
     return save_alone(path, facts, door, site);
   }
+  if (optimizer_.is_shared_out()) {
+    return save_shared(path, facts, door, site);
+  }
   compiler::Ranks& ranks = *options_.compile_options.ranks;
   constexpr const char* kWhat = "the checkpoint that rank 0 writes";
   Result<void> result;
@@ -203,10 +224,20 @@ Result<void> Trainer::save(const std::string& path, const Facts& facts,
     }
   }
   const bool is_saved = ranks.all(result.has_value(), kWhat);
-  return is_saved || !result
-             ? result
-             : failure(FailureKind::kIo,
-                       "rank 0 could not write the checkpoint; it says why");
+  return is_saved || !result ? result : rank_0_failed();
+}
+
+// Rank 0 asks the others for their state as it writes it.
+Result<void> Trainer::save_shared(const std::string& path, const Facts& facts,
+                                  files::Door& door, CallSite site) const {
+  Result<void> result;
+  const auto said = optimizer_.read_state(
+      "the checkpoint that rank 0 writes", [&]() -> std::uint64_t {
+        result = save_alone(path, facts, door, site);
+        return result.has_value() ? 1 : 0;
+      });
+  const bool is_saved = said.value_or(0) == 1;
+  return is_saved || !result ? result : rank_0_failed();
 }
 
 Result<void> Trainer::save_alone(const std::string& path, const Facts& facts,
@@ -216,6 +247,10 @@ Result<void> Trainer::save_alone(const std::string& path, const Facts& facts,
 }
 
 void Trainer::rehearse_save(const Facts& facts) const {
+  const data::LoaderShards& shards = loader_.options().shards;
+  if (shards.ranks > 1 && shards.rank != 0) {
+    return;  // rank 0 writes
+  }
   memory::trim();
   checkpoint(facts).rehearse_save();
 }

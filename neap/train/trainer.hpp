@@ -68,13 +68,18 @@ struct TrainerOptions {
   /// rows (LoaderOptions::shards), every rank makes the same calls, and rank 0
   /// writes checkpoints.
   CompileOptions compile_options{};
+  /// 1: the ranks share out the optimizer's state (Optimizer::share_out), with
+  /// the same bits and checkpoints; 0: each has all of it. One rank has all of
+  /// it either way.
+  int zero = 0;
 };
 
 /// LIFETIME: model, optimizer and loader outlive it.
 class NEAP_API Trainer {
  public:
   /// Starts the loader's first epoch. THROWS: ValueError for a data set
-  /// without a batch; OutOfMemory.
+  /// without a batch, and a `zero` that is neither 0 nor 1; as
+  /// Optimizer::share_out; OutOfMemory.
   Trainer(nn::Layer& model, optim::Optimizer& optimizer, data::Loader& loader,
           TrainerOptions options = {});
   ~Trainer();
@@ -145,6 +150,9 @@ class NEAP_API Trainer {
 
   const Planned& planned() const;
   Checkpoint checkpoint(const Facts& facts) const;
+  void share_state() const;
+  Result<void> save_shared(const std::string& path, const Facts& facts,
+                           files::Door& door, CallSite site) const;
   Result<void> save_alone(const std::string& path, const Facts& facts,
                           files::Door& door, CallSite site) const;
   void agree();

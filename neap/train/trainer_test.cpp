@@ -196,6 +196,12 @@ TEST_F(TrainerTest, RefusesADataSetWithoutABatch) {
   EXPECT_THROW(Trainer(net_, adam_, loader), ValueError);
 }
 
+TEST_F(TrainerTest, RefusesAStageOfZeroThatThereIsNot) {
+  EXPECT_THROW(Trainer(net_, adam_, loader_, {.zero = 2}), ValueError);
+  const Trainer alone(net_, adam_, loader_, {.zero = 1});
+  EXPECT_FALSE(adam_.is_shared_out());
+}
+
 TEST_F(TrainerTest, FitRunsItsEpochsAndStopsWhereItsCallbackSaysSo) {
   FitOptions options;
   options.epochs = 2;

@@ -101,7 +101,7 @@ class Faults(unittest.TestCase):
         done = subprocess.run(
             [MPIRUN, "--oversubscribe", "-n", str(RANKS), str(wrapper),
              *self.words("--save", self.save, "--rank-timeout", DEADLINE,
-                         *options)],
+                         "--zero", random.randrange(2), *options)],
             capture_output=True, text=True, timeout=120, env=ENVIRONMENT,
             check=False)
         seconds = time.time() - float(began.read_text())

@@ -104,6 +104,46 @@ class Ranks(unittest.TestCase):
             after = self.train(ranks, "--steps", 6, "--resume", files[1])
             self.assertEqual(after["state_hash"], whole["state_hash"])
 
+    def test_ranks_that_share_out_the_state_have_the_same_one(self):
+        whole = self.train(1, "--steps", 6, "--zero", 1)
+        self.assertEqual(self.train(1, "--steps", 6)["state_hash"],
+                         whole["state_hash"])
+        self.assertEqual(self.train(4, "--epochs", 2, "--zero", 1)["state_hash"],
+                         self.train(1, "--epochs", 2)["state_hash"])
+        files = []
+        for ranks, zero in ((2, 0), (2, 1), (4, 1)):
+            files.append(self.folder / f"{ranks}{zero}.safetensors")
+            found = self.train(ranks, "--steps", 3, "--zero", zero, "--save",
+                               files[-1])
+            self.assertEqual(files[-1].read_bytes(), files[0].read_bytes())
+            self.assertEqual(found["peak_bytes"], found["predicted_peak_bytes"])
+        for ranks, zero in ((1, 1), (2, 0), (2, 1), (4, 1)):
+            after = self.train(ranks, "--steps", 6, "--zero", zero, "--resume",
+                               files[-1])
+            self.assertEqual(after["state_hash"], whole["state_hash"])
+            self.assertEqual(after["peak_bytes"], after["predicted_peak_bytes"])
+
+    def test_a_plan_says_what_each_rank_holds_of_a_shared_state(self):
+        path = self.folder / "run.safetensors"
+        found = self.train(4, "--steps", 5, "--zero", 1, "--save", path)
+        shares = []
+        for rank in range(4):
+            done = run(1, NEAP, "plan", *GPT, "--path", self.text, "--steps", 5,
+                       "--ranks", 4, "--rank", rank, "--zero", 1, "--save",
+                       path, "--json", "-")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            shares.append(json.loads(done.stdout))
+            self.assertEqual(shares[-1]["peak_bytes"],
+                             found["ranks"][rank]["peak_bytes"])
+        for whole, part in (("state_of_all_ranks_bytes", "state_of_rank_bytes"),
+                            ("handed_on_least_bytes", None)):
+            self.assertEqual(len({share[whole] for share in shares}), 1)
+            if part:
+                self.assertEqual(sum(share[part] for share in shares),
+                                 shares[0][whole])
+        self.assertEqual(sum(share["handed_on_bytes"] for share in shares),
+                         4 * shares[0]["handed_on_least_bytes"])
+
     def test_a_budget_is_one_of_each_rank(self):
         free = self.train(2, "--steps", 3)
         room = free["ranks"][0]["peak_bytes"] + free["external_bytes"]
@@ -133,7 +173,9 @@ class Ranks(unittest.TestCase):
         few = ["--model", "gpt", "--data", "text", "--path", self.text]
         for more, why in ((["--eager"], "--eager"), (["--paged"], "--paged"),
                           (["--batch", 1], "needs a sample"),
-                          (["--plan", self.folder / "p.plan"], "--plan")):
+                          (["--plan", self.folder / "p.plan"], "--plan"),
+                          (["--zero", 1, "--budget", "1GiB", "--spill",
+                            self.folder], "--spill beside --zero 1")):
             done = run(2, NEAP, "train", *few, *more)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(why, done.stderr)

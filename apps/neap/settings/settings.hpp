@@ -100,6 +100,7 @@ struct TrainSettings {
                                     // started by a launcher
   std::int64_t rank = 0;            // this one
   double rank_timeout = 60.0;       // seconds
+  std::int64_t zero = 0;            // 1: they share out the optimizer's state
   std::string network;              // of plan: a name or a path; empty: none
   std::shared_ptr<compiler::Ranks> step_ranks{};  // not set by users
   std::string save;             // path of a checkpoint; empty: none

@@ -225,6 +225,11 @@ std::vector<Setting> machine_settings() {
        "the time for which a rank waits for another one, where mpirun started "
        "several",
        "60", real(&S::rank_timeout, 0.01, 1e8)},
+      {"zero", "0|1",
+       "1: of several ranks each has the optimizer's state of some parameters "
+       "alone, and updates these for all; 0: each has all of it; the bits and "
+       "the checkpoints are the same",
+       shown(d.zero), whole(&S::zero, 0, 1)},
       {"threads", "N", "threads that compute; 0: every processor there is",
        shown(d.threads), whole(&S::threads, 0, 256)},
       {"kernels", "NAME|FILE",
