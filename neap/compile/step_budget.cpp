@@ -10,6 +10,7 @@
 #include "neap/compile/away.hpp"
 #include "neap/compile/step_core.hpp"
 #include "neap/memory/external_room.hpp"
+#include "neap/memory/system_pages.hpp"
 
 namespace neap::compiler {
 namespace {
@@ -49,7 +50,10 @@ class Descent {
     if (limit_.calls == 0) {
       return executor != nullptr && begin(*executor);
     }
-    const Bytes would_do = asked.held + asked.external + asked.requested;
+    // A request takes whole pages, which may be what is too much.
+    const Bytes would_do =
+        std::max(asked.held + asked.external + asked.requested,
+                 asked.budget + memory::page_bytes());
     limit_.would_do =
         limit_.would_do == 0 ? would_do : std::min(limit_.would_do, would_do);
     const Bytes before = std::exchange(needs_, limit_.bytes - spare);
@@ -157,7 +161,7 @@ bool StepCore::take(Resort resort, Entry& entry,
   }
   if (entry.traced) {
     entry.executor = entry.may_grow
-                         ? make(entry.traced->copy(), options_.passes,
+                         ? make(entry.traced->copy_apart(), options_.passes,
                                 {.bytes = options_.arena_limit})
                          : make_fitting(*entry.traced);
   }
@@ -245,7 +249,7 @@ void StepCore::lower_until_placed(Entry& entry,
     Details asked;
     try {
       if (!entry.executor) {
-        entry.executor = make(entry.traced->copy(), options_.passes, limit);
+        entry.executor = make(entry.traced->copy_apart(), options_.passes, limit);
       }
       place();
       return;

@@ -143,7 +143,7 @@ memory::Owned<Executor> StepCore::make(Program program, const Passes& passes,
     run_passes(program, passes);
   } else {
     Fitted found = fitted(program, options_, limit);
-    program = std::move(found.program);
+    program = found.program.copy_apart();  // without what trials left
     spare_ = found.spare;
   }
   auto executor = memory::make_owned<Executor>(
@@ -226,7 +226,7 @@ ArenaLimit StepCore::limit_of_next() const {
 memory::Owned<Executor> StepCore::make_fitting(const Program& traced) {
   if (options_.arena_limit != kUnlimited || options_.budget != kUnlimited ||
       plans_) {
-    return make(traced.copy(), options_.passes, limit_of_next());
+    return make(traced.copy_apart(), options_.passes, limit_of_next());
   }
   constexpr std::array<bool Passes::*, 4> kMayGo{
       &Passes::fuse, &Passes::common_subexpressions, &Passes::reorder,
@@ -281,7 +281,8 @@ StepCore::Entry& StepCore::add(Step step, std::span<const tensor::Spec> specs,
   Program program = traced(step, specs);
   if (may_grow && options_.budget != kUnlimited) {
     made.traced =
-        memory::make_owned<Program>(memory::Category::kGraph, program.copy());
+        memory::make_owned<Program>(memory::Category::kGraph,
+                                    program.copy_apart());
   }
   made.executor = may_grow ? make(std::move(program), options_.passes,
                                   {.bytes = options_.arena_limit})

@@ -70,6 +70,15 @@ void CallTable::trim() {
   compiler::trim(rows_);
 }
 
+CallTable CallTable::copy_apart() const {
+  CallTable out;
+  out.rows_.reserve(size());
+  for (const Call& call : *this) {
+    out.push_back(call);
+  }
+  return out;
+}
+
 CallTable CallTable::like() const {
   CallTable out;
   out.forms_ = forms_;

@@ -105,6 +105,8 @@ class NEAP_API CallTable {
   void reserve(std::size_t count) { rows_.reserve(count); }
   /// Frees the capacity to grow.
   void trim();
+  /// A copy with forms of its own, those that its calls have.
+  CallTable copy_apart() const;
   /// An empty table that shares the forms.
   CallTable like() const;
   Bytes bytes() const noexcept;

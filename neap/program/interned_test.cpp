@@ -70,6 +70,36 @@ TEST(InternedTest, ACopyOfAProgramSharesAndOutlivesThePool) {
   EXPECT_EQ(&*copy.keep(column(7)), &*layout);
 }
 
+// Every handle is of the copy's own pools, which have what it needs alone.
+TEST(InternedTest, ACopyApartOutlivesThePoolAndHasWhatItNeeds) {
+  Program copy;
+  {
+    Program program;
+    const auto layout = program.keep(column(7));
+    ValueSpec spec;
+    spec.size = 12;
+    const ValueId value = program.add(Value{.spec = program.keep(spec)});
+    program.operands.push_back({.value = value, .layout = layout});
+    program.results.push_back({.operand = {.value = value, .layout = layout}});
+    program.grads.push_back({.last = {.value = value, .layout = layout}});
+    program.add(Call{.name = "some", .inputs = {0, 1}});
+    for (int i = 0; i < 1000; ++i) {
+      program.keep(column(100 + i));
+    }
+    copy = program.copy_apart();
+    EXPECT_LT(copy.bytes(), program.bytes() / 4);
+    const auto own = copy.keep(column(7));
+    EXPECT_NE(&*own, &*layout);
+    for (const Operand& operand :
+         {copy.operands[0], copy.results[0].operand, copy.grads[0].last}) {
+      EXPECT_EQ(&*operand.layout, &*own);
+    }
+  }
+  EXPECT_EQ(copy.values[0].spec->size, 12);
+  EXPECT_EQ(copy.operands[0].layout->offset, 7);
+  EXPECT_EQ(copy.calls[0].name, "some");
+}
+
 TEST(InternedTest, AnOperandHasTwelveBytes) {
   EXPECT_EQ(sizeof(Operand), 12U);
 }

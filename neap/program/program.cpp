@@ -1,6 +1,8 @@
 // Copyright the Neap authors. SPDX-License-Identifier: Apache-2.0
 #include "neap/program/program.hpp"
 
+#include <algorithm>
+
 #include "neap/program/pool_bytes.hpp"
 
 namespace neap::compiler {
@@ -18,6 +20,23 @@ Pools& Program::pools() {
     pools_ = std::allocate_shared<Pools>(allocator, allocator);
   }
   return *pools_;
+}
+
+Program Program::copy_apart() const {
+  Program out = copy();
+  out.pools_.reset();  // this program keeps them
+  for (Value& value : out.values) {
+    value.spec = out.keep(*value.spec);
+  }
+  const auto keep = [&](Operand& operand) {
+    operand.layout = out.keep(*operand.layout);
+  };
+  std::ranges::for_each(out.operands, keep);
+  std::ranges::for_each(out.results, keep, &Result::operand);
+  std::ranges::for_each(out.grads, keep, &LeafGrad::last);
+  out.calls = calls.copy_apart();
+  out.members = members.copy_apart();
+  return out;
 }
 
 ValueId Program::add(const Value& value) {

@@ -339,6 +339,9 @@ class NEAP_API Program {
   /// A copy, for other passes; the pools of layouts are shared. THROWS:
   /// OutOfMemory.
   Program copy() const { return *this; }
+  /// A copy with pools of its own, which have no more than it needs: what other
+  /// copies add to the shared ones is not in its bytes. THROWS: OutOfMemory.
+  Program copy_apart() const;
 
   memory::Vector<Value> values;
   CallTable calls;                   // in the order in which they run
