@@ -155,7 +155,7 @@ inline void expect_same(const AwayNet& some, const AwayNet& plain) {
 // Room that all of the state has to be away for: books, threads, an arena.
 inline constexpr Bytes kTight = 1600 * kKiB;
 // Beside the weights that are in use then; they have to be away, too.
-inline constexpr Bytes kTighter = 944 * kKiB;
+inline constexpr Bytes kTighter = 864 * kKiB;
 
 class AwayTest : public ::testing::Test {
  protected:
