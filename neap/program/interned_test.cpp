@@ -81,8 +81,10 @@ TEST(InternedTest, ACopyApartOutlivesThePoolAndHasWhatItNeeds) {
     const ValueId value = program.add(Value{.spec = program.keep(spec)});
     program.operands.push_back({.value = value, .layout = layout});
     program.results.push_back({.operand = {.value = value, .layout = layout}});
-    program.grads.push_back({.last = {.value = value, .layout = layout}});
-    program.add(Call{.name = "some", .inputs = {0, 1}});
+    program.grads.emplace_back().last = {.value = value, .layout = layout};
+    Call call;
+    call.name = "some";
+    program.add(call);
     for (int i = 0; i < 1000; ++i) {
       program.keep(column(100 + i));
     }
