@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "neap/autograd/backward.hpp"
+#include "neap/base/sanitizer.hpp"
 #include "neap/compile/compile.hpp"
 #include "neap/dist/step_ranks.hpp"
 #include "neap/files/temporary_folder.hpp"
@@ -199,6 +200,10 @@ TEST(ZeroReadingTest, ThatThrowsIsToldToTheOthers) {
 // A rank that ends at any of its operations: the others are told so, and never
 // wait for longer than the deadline.
 TEST(ZeroFaultTest, ARankThatEndsIsLost) {
+  if (base::kAddressSanitizer) {
+    GTEST_SKIP() << "what a message under way may still write to is never "
+                    "given back, which the sanitizer calls a leak";
+  }
   int lost = 0;
   for (std::int64_t operation = 1; operation < 400; operation += 9) {
     const dist::FakeOptions how{.fault = {.kind = dist::FakeFault::Kind::kDies,

@@ -35,7 +35,7 @@ int refused_beside(Bytes beside, const Call& call) {
 
 TEST(StepRefusedTwiceTest, ItGoesOnWhereThereIsRoomAgain) {
   int refused = 0;
-  for (Bytes beside = 0; beside < 280'000; beside += 56'000) {
+  for (Bytes beside = 0; beside < 800'000; beside += 160'000) {
     const auto domain = Domain::create();
     const UseDomain use(*domain);
     nn::Sequential net;
